@@ -46,7 +46,7 @@ def odd_store():
 
 
 def locked(store, place):
-    append_lock = pytest.importorskip("zarr_xarray.append_lock")
+    append_lock = pytest.importorskip("zarr_xarray.append.lock")
     return append_lock.LockedStore(store, SimpleNamespace(exclusive=False))
 
 

@@ -7,9 +7,9 @@ package adds the accessor ``zarr_core``, which writes, to datasets, data arrays 
 from __future__ import annotations
 
 from zarr_xarray.accessor import DatasetWriter, TreeWriter
-from zarr_xarray.appender import Appender, append
+from zarr_xarray.append.appender import Appender, append
+from zarr_xarray.append.live_reader import LiveReader
 from zarr_xarray.backend import ZarrCoreBackend, use_for_zarr_engine
-from zarr_xarray.live_reader import LiveReader
 from zarr_xarray.writers import to_zarr
 
 __all__ = [

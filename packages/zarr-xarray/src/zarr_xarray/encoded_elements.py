@@ -11,7 +11,6 @@ from xarray import Variable, conventions
 from xarray.coders import CFDatetimeCoder
 
 from zarr_xarray import _xarray
-from zarr_xarray.step_labels import is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -427,3 +426,16 @@ def _error_message(form: StoredForm, reason: str) -> str:
         f"{reason}; it is stored as {form.dtype}{' with ' if details else ''}{details}. "
         f"Create the array with an encoding that can represent them{example}"
     )
+
+
+def is_missing(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return where elements are NaN, NaT or None."""
+    missing: np.ndarray[Any, Any] = np.zeros(values.shape, bool)
+    if values.dtype.kind in "mM":
+        missing = np.isnat(values)
+    elif values.dtype.kind in "fc":
+        missing = np.isnan(values)
+    elif values.dtype == object:
+        flags = [value is None or value != value for value in values.flat]
+        missing = np.array(flags, bool).reshape(values.shape)
+    return missing

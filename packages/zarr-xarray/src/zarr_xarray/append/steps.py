@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xarray import DataArray, Dataset, Variable, conventions
 
-from zarr_xarray.step_labels import is_missing
+from zarr_xarray.encoded_elements import is_missing
 from zarr_xarray.variables import variable_of
 from zarr_xarray.writers import as_dataset
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from zarr_core import Array
 
-    from zarr_xarray.committed_lengths import Growing
+    from zarr_xarray.append.committed_lengths import Growing
 
     NDArray = np.ndarray[Any, Any]
 

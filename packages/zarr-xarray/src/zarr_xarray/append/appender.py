@@ -12,26 +12,13 @@ from zarr_core import create_group, open_group, resolve_store_path
 from zarr_core.extension import NodeNotFoundError, ZarrError
 from zarr_core.tools import normalise_path, parallel_for
 
-from zarr_xarray.append_lock import AppendLock, LockedStore, LockLostError
-from zarr_xarray.committed_lengths import (
+from zarr_xarray.append.buffer import StepBuffer
+from zarr_xarray.append.committed_lengths import (
     LengthsChangedError,
     read_committed,
     was_creation_interrupted,
 )
-from zarr_xarray.encoded_elements import decode, encode
-from zarr_xarray.given_steps import (
-    are_equal,
-    dataset_of,
-    decoded_values,
-    in_stored_order,
-    incomplete_variables,
-    to_array,
-    with_dimension,
-)
-from zarr_xarray.group_store import is_opened_here
-from zarr_xarray.new_series import check_storable, create_series
-from zarr_xarray.step_buffer import StepBuffer
-from zarr_xarray.step_labels import (
+from zarr_xarray.append.labels import (
     Placement,
     all_new,
     as_labels,
@@ -40,6 +27,19 @@ from zarr_xarray.step_labels import (
     greatest,
     is_increasing,
 )
+from zarr_xarray.append.lock import AppendLock, LockedStore, LockLostError
+from zarr_xarray.append.series import check_storable, create_series
+from zarr_xarray.append.steps import (
+    are_equal,
+    dataset_of,
+    decoded_values,
+    in_stored_order,
+    incomplete_variables,
+    to_array,
+    with_dimension,
+)
+from zarr_xarray.encoded_elements import decode, encode
+from zarr_xarray.group_store import is_opened_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
     from zarr_core import Array
 
-    from zarr_xarray.append_lock import Previous
-    from zarr_xarray.committed_lengths import Committed, Growing
-    from zarr_xarray.step_labels import OnDuplicate, OnUnordered
+    from zarr_xarray.append.committed_lengths import Committed, Growing
+    from zarr_xarray.append.labels import OnDuplicate, OnUnordered
+    from zarr_xarray.append.lock import Previous
 
     NDArray = np.ndarray[Any, Any]
     Steps = dict[str, NDArray]  # elements by variable, the steps along the first axis

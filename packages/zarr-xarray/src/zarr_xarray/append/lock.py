@@ -49,14 +49,7 @@ class LockLostError(Exception):
 class AppendLock:
     """The exclusive right to append to a group.
 
-    Parameters
-    ----------
-    store : Store
-        The store of the group.
-    path : str
-        Path of the group.
-    seconds : float
-        Time after which others take over a lock that is not renewed.
+    Others take over a lock that is not renewed for some seconds.
     """
 
     def __init__(self, store: Store, path: str, seconds: float) -> None:
@@ -228,13 +221,6 @@ class LockedStore(WrapperStore):
     the inner store, which fails or is retried if another writer has changed the value since it was
     read.  The lock is verified after the value was read.  So a former owner cannot replace a value
     of the next one.
-
-    Parameters
-    ----------
-    inner : Store
-        The store that is read and written.
-    lock : AppendLock
-        The lock.
     """
 
     def __init__(self, inner: Store, lock: AppendLock) -> None:

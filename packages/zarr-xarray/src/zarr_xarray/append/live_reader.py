@@ -8,8 +8,8 @@ import xarray
 from zarr_core import open_group, resolve_store_path
 from zarr_core.tools import normalise_path
 
+from zarr_xarray.append.committed_lengths import commit_key
 from zarr_xarray.backend import ZarrCoreBackend
-from zarr_xarray.committed_lengths import commit_key
 from zarr_xarray.group_store import is_opened_here
 
 if TYPE_CHECKING:

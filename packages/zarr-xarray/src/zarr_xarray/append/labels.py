@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from zarr_xarray.encoded_elements import is_missing
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -16,19 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where given steps are stored.
+    """Where given steps are stored; all are arrays of indices."""
 
-    Parameters
-    ----------
-    new : ndarray of int
-        The given steps to append, in this order.
-    replacing, replaced : ndarray of int
-        Given steps, and the positions of the stored steps that they replace.
-    """
-
-    new: np.ndarray[Any, Any]
-    replacing: np.ndarray[Any, Any]
-    replaced: np.ndarray[Any, Any]
+    new: np.ndarray[Any, Any]  # given steps to append, in this order
+    replacing: np.ndarray[Any, Any]  # given steps that replace stored ones
+    replaced: np.ndarray[Any, Any]  # positions of the stored steps that they replace
 
 
 _NOTHING = np.arange(0)
@@ -80,24 +74,9 @@ def compare_labels(
     on_duplicate: OnDuplicate,
     on_unordered: OnUnordered,
 ) -> Placement:
-    """Compare the labels of given steps with those of stored steps.
+    """Compare the labels of given steps with those of stored steps, with the policies of Appender.
 
-    Parameters
-    ----------
-    labels, stored : ndarray
-        The labels of the given and of the stored steps.
-    name, where : str
-        The coordinate with the labels and the group, for error messages.
-    on_duplicate : {"raise", "skip", "replace"}
-        What happens to steps whose label already exists.
-    on_unordered : {"raise", "append"}
-        What happens to steps whose label is not greater than the one before.
-
-    Raises
-    ------
-    ValueError
-        If a label is missing; or if it is repeated or not greater than the one before, and the
-        policy is ``"raise"``.
+    ``name`` is the coordinate with the labels, ``where`` the group, for error messages.
     """
     missing = is_missing(labels)
     if missing.any():
@@ -137,16 +116,3 @@ def compare_labels(
 
 def _integers(values: Collection[int]) -> np.ndarray[Any, Any]:
     return np.fromiter(values, int, len(values))
-
-
-def is_missing(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return where elements are NaN, NaT or None."""
-    missing: np.ndarray[Any, Any] = np.zeros(values.shape, bool)
-    if values.dtype.kind in "mM":
-        missing = np.isnat(values)
-    elif values.dtype.kind in "fc":
-        missing = np.isnan(values)
-    elif values.dtype == object:
-        flags = [value is None or value != value for value in values.flat]
-        missing = np.array(flags, bool).reshape(values.shape)
-    return missing

@@ -1,9 +1,4 @@
-"""Lengths of the arrays of a group along one dimension, which change by one atomic write.
-
-The consolidated metadata of the group is one value of the store, and has the shapes of all
-arrays.  Replacing it commits an append: readers that use it see all arrays with the old length,
-or all with the new one.  The documents of the arrays follow, and are never longer.
-"""
+"""Lengths of the arrays of a group along one dimension, which change by one atomic write."""
 
 from __future__ import annotations
 
@@ -35,30 +30,15 @@ class LengthsChangedError(Exception):
 
 @dataclass(slots=True)
 class Growing:
-    """An array that grows.
+    """An array that grows."""
 
-    Parameters
-    ----------
-    array : Array
-        The array with its committed shape.
-    axis : int
-        The axis that grows.
-    raw, decoded : Variable
-        The stored variable, and how xarray decodes it.
-    unit : int
-        Steps of a chunk, or of a shard.
-    tail : ndarray, optional
-        The stored elements of the last unit if it is incomplete; None if they were not read.
-    """
-
-    array: Array
-    axis: int
-    raw: Variable
-    decoded: Variable
-    unit: int
-    tail: np.ndarray[Any, Any] | None = None
-    step_shape: tuple[int, ...] = field(init=False)
-    """The shape of one step, without the axis that grows."""
+    array: Array  # with its committed shape
+    axis: int  # that grows
+    raw: Variable  # as stored
+    decoded: Variable  # as xarray decodes it
+    unit: int  # steps of a chunk, or of a shard
+    tail: np.ndarray[Any, Any] | None = None  # stored elements of an incomplete last unit, if read
+    step_shape: tuple[int, ...] = field(init=False)  # without the axis that grows
 
     def __post_init__(self) -> None:
         shape = self.array.shape
@@ -84,39 +64,18 @@ class Growing:
 
 @dataclass(slots=True)
 class Committed:
-    """The arrays of a group, and the one length of those that have a dimension.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    path : str
-        Path of the group.
-    format : Format
-        The format, version 2 or 3.
-    length : int
-        Number of committed steps.
-    growing : dict of str to Growing
-        The arrays with the dimension, by name.
-    fixed : dict of str to Array
-        The other arrays, by name.
-    ancestors : list of str
-        Paths of groups above that have consolidated metadata, too.
-    """
+    """The arrays of a group, and the one length of those that have a dimension."""
 
     store: Store
     path: str
-    format: Format
-    length: int
-    growing: dict[str, Growing]
-    fixed: dict[str, Array]
-    ancestors: list[str] = field(default_factory=list)
+    format: Format  # version 2 or 3
+    length: int  # number of committed steps
+    growing: dict[str, Growing]  # the arrays with the dimension, by name
+    fixed: dict[str, Array]  # the other arrays
+    ancestors: list[str] = field(default_factory=list)  # groups with consolidated metadata, too
 
     def commit(self, length: int) -> None:
-        """Commit another length.
-
-        Raises LengthsChangedError if the committed lengths have changed.
-        """
+        """Commit another length; raise LengthsChangedError if the committed lengths have changed."""
         relative = {name: (item.axis, length) for name, item in self.growing.items()}
         key = commit_key(self.format, self.path)
         if not set_lengths(self.store, key, self.format, relative, self.length):
@@ -190,21 +149,10 @@ def set_lengths(
     lengths: Mapping[str, tuple[int, int]],
     expected: int | None = None,
 ) -> bool:
-    """Set lengths in consolidated metadata by one atomic write.
+    """Set lengths in consolidated metadata by one atomic write; return whether it was possible.
 
-    Parameters
-    ----------
-    store, key, format_
-        Where the consolidated metadata is.
-    lengths : mapping
-        The axis and its new length, by path relative to the group.
-    expected : int, optional
-        The current length of all; None to replace any.
-
-    Returns
-    -------
-    bool
-        Whether all arrays were found with the expected length; otherwise nothing is changed.
+    ``lengths`` has the axis and its new length by path.  Nothing is changed if an array is missing
+    or does not have the ``expected`` length; None replaces any.
     """
     listed = False
 
@@ -255,26 +203,7 @@ def read_committed(
 ) -> Committed:
     """Read the committed state of a group, and repair copies after an interrupted append.
 
-    Parameters
-    ----------
-    store : Store
-        The store; its lock is held.
-    path, root : str
-        Path of the group, and of the location that was opened.
-    format_ : Format
-        The format, version 2 or 3.
-    dim : str
-        The dimension.
-    interrupted : bool
-        Whether the last append may be incomplete.
-
-    Raises
-    ------
-    ZarrError
-        If the arrays differ in length, or if their documents differ from the consolidated metadata
-        and an interrupted append is not the reason.
-    ValueError
-        If an array has irregular chunks along the dimension.
+    The lock is held.  ``root`` is the path of the location that was opened.
     """
     if interrupted:
         invalidate_pending_commits(store, commit_key(format_, path))

@@ -41,13 +41,7 @@ class _EmptyDatasetStore(DatasetStore):
 
 
 def check_storable(data: Dataset) -> None:
-    """Raise ValueError if a variable cannot be stored in an array.
-
-    Parameters
-    ----------
-    data : Dataset
-        The variables.
-    """
+    """Raise ValueError if a variable cannot be stored in an array."""
     for name, variable in data.variables.items():
         if not isinstance(variable.dtype, np.dtype):
             raise ValueError(
@@ -73,18 +67,8 @@ def create_series(
 ) -> None:
     """Create the variables of a dataset, with no steps along one dimension.
 
-    Parameters
-    ----------
-    store, group, format_
-        The existing group, its store and its format.
-    data : Dataset
-        The variables that are missing; those without the dimension are stored with elements.
-    dim : str
-        The dimension.
-    encoding : mapping
-        As for :func:`zarr_xarray.to_zarr`; other variables are ignored.
-    chunk, coordinate_chunk : int
-        Steps of a chunk of variables, and of coordinates that have only this dimension.
+    Variables without the dimension are stored with their elements.  Coordinates that have only this
+    dimension have ``coordinate_chunk`` steps in a chunk, others ``chunk``.
     """
     data = data.copy()
     explicit: dict[str, dict[str, Any]] = {}
