@@ -309,10 +309,7 @@ def main() -> None:
                     for peer, theirs in samples.items()
                 }
                 cells = [
-                    f"{ratios[peer.name]:.2f} ({statistics.median(samples[peer.name]) * 1e3:.0f} ms)"
-                    if peer.name in ratios
-                    else "-"
-                    for peer in others
+                    f"{ratios[peer.name]:.2f}" if peer.name in ratios else "-" for peer in others
                 ]
                 time_ = f"{statistics.median(mine) * 1e3:.0f} ms"
                 worst = f"{max(ratios.values()):.2f}"

@@ -328,12 +328,7 @@ def main() -> None:
                 for peer in others
                 if peer in work
             }
-            cells = [
-                f"{ratios[peer]:.2f} ({statistics.median(samples[peer]) * 1e3:.0f} ms)"
-                if peer in ratios
-                else "-"
-                for peer in others
-            ]
+            cells = [f"{ratios[peer]:.2f}" if peer in ratios else "-" for peer in others]
             ours = f"{statistics.median(samples[OURS]) * 1e3:.0f} ms"
             rows.append([name, ours, str(traffic.requests), str(traffic.most_concurrent), *cells])
             tuned = {peer for peer in ratios if peer.endswith(f" {options.requests}")}

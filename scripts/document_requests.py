@@ -1,7 +1,7 @@
-"""Write the table of requests in ``docs/clouds.md``: what operations cost in each kind of store.
+"""Write the tables of requests in ``docs/clouds.md``: what operations cost in each kind of store.
 
 ``python scripts/document_requests.py`` measures them with the servers of the tests, behind a proxy
-that counts; a test checks that the table is current.
+that counts; a test checks that the tables are current.
 """
 
 from __future__ import annotations
@@ -16,39 +16,57 @@ sys.path.insert(0, str(ROOT / "tests"))
 import request_counts  # type: ignore[import-not-found]  # noqa: E402 - beside the tests
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from request_counts import Counts
 
 PAGE = ROOT / "docs" / "clouds.md"
 BEGIN, END = "<!-- requests -->\n", "<!-- end of requests -->\n"
+QUANTITIES: dict[str, Callable[[Counts], int]] = {
+    "requests": lambda counts: counts.requests,
+    "round trips": lambda counts: counts.trips,
+    "kB": lambda counts: round(counts.nbytes / 1000),
+}
 
 
-def table(found: dict[str, dict[str, Counts]]) -> str:
-    """Return the table of counts by store and operation."""
-    lines = [f"| | {' | '.join(found)} |", f"|---|{'---|' * len(found)}"]
-    for operation in request_counts.OPERATIONS:
-        cells = [str(counts.get(operation, "-")) for counts in found.values()]
-        lines.append(f"| {operation} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+def tables(found: dict[str, dict[str, Counts]]) -> str:
+    """Return a table for each quantity, of counts by store and operation."""
+    parts = []
+    for title, quantity in QUANTITIES.items():
+        lines = [f"| {title} | {' | '.join(found)} |", f"|---|{'---:|' * len(found)}"]
+        for operation in request_counts.OPERATIONS:
+            cells = [
+                f"{quantity(counts[operation]):,}" if operation in counts else "-"
+                for counts in found.values()
+            ]
+            lines.append(f"| {operation} | {' | '.join(cells)} |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
 
 
-def documented() -> dict[str, dict[str, str]]:
-    """Return the cells of the documented table by store and operation."""
+def documented() -> dict[str, dict[str, list[int]]]:
+    """Return the documented numbers by store and operation, in the order of the tables."""
     text = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
-    head, _, *rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in text.split("\n") if line
-    ]
-    return {
-        store: {row[0]: row[column] for row in rows} for column, store in enumerate(head) if store
-    }
+    numbers: dict[str, dict[str, list[int]]] = {}
+    for part in text.strip().split("\n\n"):
+        (_, *stores), _, *rows = [
+            [cell.strip() for cell in line.strip("|").split("|")] for line in part.split("\n")
+        ]
+        for operation, *cells in rows:
+            for store, cell in zip(stores, cells, strict=True):
+                if cell != "-":
+                    known = numbers.setdefault(store, {}).setdefault(operation, [])
+                    known.append(int(cell.replace(",", "")))
+    return numbers
 
 
 def main() -> None:
-    """Measure all stores, and write the table."""
+    """Measure all stores, and write the tables."""
     silence = request_counts.SILENCES[-1]
     found = {name: request_counts.measure(name, silence) for name in request_counts.STORES}
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}{table(found)}{END}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{BEGIN}{tables(found)}{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

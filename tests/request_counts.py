@@ -54,10 +54,6 @@ class Counts(NamedTuple):
     trips: int
     nbytes: int
 
-    def __str__(self) -> str:
-        trips = "1 trip" if self.trips == 1 else f"{self.trips} trips"
-        return f"{self.requests} in {trips}, {self.nbytes / 1000:,.0f} kB"
-
 
 def field(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """Random values that compress to about half of their size."""
