@@ -392,11 +392,13 @@ def _general_problems(spec: CopySpec, options: CopyOptions) -> Iterator[Validati
             yield ValidationProblem(
                 "", f"the destination has a node of the format {other.name}; remove it"
             )
-    if options.overwrite and (key := dest.format_.unmanaged_key(dest.store, dest.path)):
+    if options.overwrite and (key := dest.format_.find_unmanaged_key(dest.store, dest.path)):
         yield ValidationProblem(
             "", f"overwriting would remove {key!r}, which is not part of a node"
         )
-    if options.remove_source and (key := source.format_.unmanaged_key(source.store, source.path)):
+    if options.remove_source and (
+        key := source.format_.find_unmanaged_key(source.store, source.path)
+    ):
         yield ValidationProblem(
             "", f"removing the source would remove {key!r}, which is not part of a node"
         )
