@@ -18,7 +18,7 @@ SHARED = """        import time
         data = bytes(SHARED)
 """
 
-CREATE = "return store_new(store, _key(path), lambda: self._bytes(metadata))"
+CREATE = "return set_if_missing(store, _key(path), lambda: self._bytes(metadata))"
 NO_CHILDREN = "    def child_names(self, store, path): return iter(())\n\n"
 HOOK = "    @hookimpl\n    def zarr_check_metadata"
 SELECT = "    @hookimpl\n    def zarr_select_provider(self, providers): return providers[0]\n\n"
@@ -99,7 +99,7 @@ MUTANTS = [
         "consolidated_metadata_is_kept_or_rejected",
     ),
     ("format", "strictjson.loads(value, location)", "json.loads(value)", "damaged_metadata_raises"),
-    ("format", "    def unmanaged_key", NO_CHILDREN + "    def unmanaged_key", "group_members"),
+    ("format", "    def find_unmanaged_key", NO_CHILDREN + "    def find_unmanaged_key", "group_members"),
     ("format", "return next((key for", "return None and next((key for", "unmanaged_keys_are_found"),
     (
         "format",

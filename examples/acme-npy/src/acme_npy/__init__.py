@@ -22,7 +22,7 @@ from zarr_core.tools import (
     create_extension,
     json_pointer,
     package_schema,
-    store_new,
+    set_if_missing,
     strictjson,
 )
 
@@ -115,7 +115,7 @@ class Npy(Format):
         store.set(_key(path), strictjson.encode(self.to_json(metadata)))
 
     def create(self, store: Store, path: str, metadata: Node, *, known_empty: bool = False) -> bool:
-        return store_new(store, _key(path), lambda: strictjson.encode(self.to_json(metadata)))
+        return set_if_missing(store, _key(path), lambda: strictjson.encode(self.to_json(metadata)))
 
     def update(self, store: Store, path: str, change: Callable[[Node], Node]) -> Node:
         location = Location(store, key=_key(path))
@@ -137,7 +137,7 @@ class Npy(Format):
 
     # --- keys ---
 
-    def unmanaged_key(self, store: Store, path: str) -> str | None:
+    def find_unmanaged_key(self, store: Store, path: str) -> str | None:
         keys = list(store.list_prefix(self.chunk_prefix(path)))
         nodes = {key.removesuffix(_DOCUMENT) for key in keys if f"/{key}".endswith(f"/{_DOCUMENT}")}
         for key in keys:

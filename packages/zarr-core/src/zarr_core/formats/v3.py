@@ -18,7 +18,7 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.lookup import formats_conflicting_with
 from zarr_core.formats.unmanaged_keys import without_chunks
-from zarr_core.interfaces.format import Format, M, store_new
+from zarr_core.interfaces.format import Format, M, set_if_missing
 from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata, additional
@@ -138,7 +138,7 @@ class V3(Format):
         self, store: Store, path: str, metadata: NodeMetadata, *, known_empty: bool = False
     ) -> bool:
         """Write ``zarr.json`` if there is none, under the lock of its key."""
-        return store_new(store, metadata_key(path), lambda: _stored(metadata)[0], known_empty)
+        return set_if_missing(store, metadata_key(path), lambda: _stored(metadata)[0], known_empty)
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
@@ -165,7 +165,7 @@ class V3(Format):
         assert changed is not None
         return changed
 
-    def unmanaged_key(self, store: Store, path: str) -> str | None:
+    def find_unmanaged_key(self, store: Store, path: str) -> str | None:
         """A key that belongs to no node of this format, or of one that it is preferred to."""
         keys = self.unmanaged_keys(store, store.list_prefix(self.chunk_prefix(path)))
         if keys:

@@ -21,13 +21,18 @@ if TYPE_CHECKING:
 # If a subclass overrides an operation of a first set, it inherits from Store those of both sets that
 # would call the inner store: there they call the operations of the subclass.
 _KINDS: tuple[tuple[set[str], set[str]], ...] = (
-    ({"get", "get_limited", "get_partial_values", "open_value", "open_again"},
+    ({"get", "get_limited", "get_partial_values", "open_value", "open_cached"},
      {"exists", "getsize", "list_sizes"}),
     ({"set", "set_values", "update", "erase", "erase_values", "erase_prefix"}, set()),
     ({"list_prefix", "list_dir"}, {"list_sizes"}),
 )  # fmt: skip
 # The same for a subclass of a wrapper that overrides both of them.
-_DERIVED = {"get": "get_limited", "open_value": "open_again", "set": "set_values", "url": "__str__"}
+_DERIVED = {
+    "get": "get_limited",
+    "open_value": "open_cached",
+    "set": "set_values",
+    "url": "__str__",
+}
 
 
 def _forward(method: _Method) -> _Method:
@@ -94,10 +99,10 @@ class WrapperStore(CachingStore):
     getsize = _forward(Store.getsize)
     generation = _forward(Store.generation)
 
-    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+    def open_cached(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         inner = self.inner
         if isinstance(inner, CachingStore):
-            return inner.open_again(key, first)
+            return inner.open_cached(key, first)
         return inner.open_value(key, first)
 
     def discard_cached(self, key: str) -> None:

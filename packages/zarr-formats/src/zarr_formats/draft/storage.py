@@ -19,7 +19,13 @@ from zarr_core.extension import (
     NodeNotFoundError,
     ValidationProblem,
 )
-from zarr_core.tools import is_auxiliary, read_metadata, read_metadata_from, store_new, strictjson
+from zarr_core.tools import (
+    is_auxiliary,
+    read_metadata,
+    read_metadata_from,
+    set_if_missing,
+    strictjson,
+)
 
 from zarr_formats.draft import chunks, entry_point, groups
 from zarr_formats.draft.keys import CONSOLIDATED, Kind, Layout, check_names, may_be_chunk
@@ -182,7 +188,7 @@ class DraftFormat(Format):
         keys = store.list_prefix(self.layout.below(path))
         return any(key.rpartition("/")[2] != CONSOLIDATED for key in keys)
 
-    def possible_children(self, store: Store, path: str) -> Iterator[str]:
+    def child_candidates(self, store: Store, path: str) -> Iterator[str]:
         """Return the names of documents directly below a group, and of prefixes with documents."""
         entry = self.entry(store)
         if entry is None:
@@ -191,7 +197,7 @@ class DraftFormat(Format):
 
     def child_names(self, store: Store, path: str) -> Iterator[str]:
         """Return the possible children: all of them are nodes."""
-        return self.possible_children(store, path)
+        return self.child_candidates(store, path)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Read the documents of all children; the entry point is read once."""
@@ -245,7 +251,7 @@ class DraftFormat(Format):
         if written is None or (written[0] == "array" and self._has_members(store, path)):
             return False
         kind, data = written
-        return store_new(store, keys[kind], lambda: data)
+        return set_if_missing(store, keys[kind], lambda: data)
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
@@ -311,7 +317,7 @@ class DraftFormat(Format):
                 )
         if entry is None:
             data = entry_point.new_entry_point(self.name)
-            store_new(store, entry_point.KEY, lambda: data)
+            set_if_missing(store, entry_point.KEY, lambda: data)
             entry = self.entry(store)
         if entry is None:
             raise NodeExistsError(
@@ -335,7 +341,7 @@ class DraftFormat(Format):
         """Return the prefix of chunks."""
         return self.layout.chunks(path)
 
-    def unmanaged_key(self, store: Store, path: str) -> str | None:
+    def find_unmanaged_key(self, store: Store, path: str) -> str | None:
         """Return a key that is neither metadata nor like a chunk key."""
         entry = self.entry(store)
         suffix = ".json" if entry is None else entry.suffix

@@ -20,7 +20,13 @@ from zarr_core.extension import (
     NodeNotFoundError,
     ValidationProblem,
 )
-from zarr_core.tools import read_metadata, read_metadata_from, store_new, strictjson, without_chunks
+from zarr_core.tools import (
+    read_metadata,
+    read_metadata_from,
+    set_if_missing,
+    strictjson,
+    without_chunks,
+)
 
 from zarr_formats.v1.document import (
     ATTRIBUTES,
@@ -104,7 +110,7 @@ class V1(Format):
             store.set(_key(path, ATTRIBUTES), encode(documents.get(ATTRIBUTES, {})))
             return encode(documents[META])
 
-        return not store.exists(key) and store_new(store, key, meta)
+        return not store.exists(key) and set_if_missing(store, key, meta)
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
@@ -138,11 +144,11 @@ class V1(Format):
         assert changed is not None
         return changed
 
-    def possible_children(self, store: Store, path: str) -> Iterator[str]:
+    def child_candidates(self, store: Store, path: str) -> Iterator[str]:
         """Return nothing; version 1 has no groups."""
         return iter(())
 
-    def unmanaged_key(self, store: Store, path: str) -> str | None:
+    def find_unmanaged_key(self, store: Store, path: str) -> str | None:
         """Return a key that is neither a document nor a possible chunk key of an array."""
         keys = list(store.list_prefix(self.chunk_prefix(path)))
         arrays = {
