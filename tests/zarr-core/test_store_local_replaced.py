@@ -52,7 +52,7 @@ def test_a_directory_that_was_used_before_and_is_now_a_link_is_refused(
         with pytest.raises(StoreReadError, match="leads out of the store"):
             OPERATIONS[operation](store, key)
     assert inner.read_bytes() == b"outside"
-    assert [it.name for it in inner.parent.iterdir()] == ["value"]
+    assert [path.name for path in inner.parent.iterdir()] == ["value"]
 
 
 def test_a_directory_that_is_replaced_by_another_is_used(store):
@@ -69,9 +69,10 @@ def test_a_directory_that_is_replaced_by_another_is_used(store):
 def test_removing_a_prefix_does_not_enter_a_link_that_replaces_a_directory(store, tmp_path):
     outside = tmp_path / "outside"
     (outside / "deep").mkdir(parents=True)
+    (outside / "empty").mkdir()
     (outside / "deep" / "kept").write_bytes(b"kept")
     (outside / "kept").write_bytes(b"kept")
-    for key in ("a/x", "a/deep/y", "a/deep/deeper/z"):
+    for key in ("a/x", "a/deep/y", "a/deep/deeper/z", "a/empty/x"):
         store.set(key, b"v")
     folder = os.path.join(store.path, "a")
     events = []
@@ -89,6 +90,7 @@ def test_removing_a_prefix_does_not_enter_a_link_that_replaces_a_directory(store
     assert events
     assert (outside / "kept").exists()
     assert (outside / "deep" / "kept").exists()
+    assert (outside / "empty").exists()
 
 
 def test_names_in_the_log_do_not_forge_lines(store, caplog):

@@ -333,18 +333,17 @@ class LocalStore(Store):
             than the time that any process needs to write a part of a value.
         """
         self._require_writable("")
+        count = 0
         try:
-            removed = [
-                path
-                for directory, _, names in os.walk(self.path)
-                for name in filter(local_files.is_temporary, names)
-                if local_files.remove_leftover(path := os.path.join(directory, name), older_than)
-            ]
+            for directory, _, names in os.walk(self.path):
+                for name in filter(local_files.is_temporary, names):
+                    path = os.path.join(directory, name)
+                    if local_files.remove_leftover(path, older_than):
+                        log("recovery", "%s: file of a killed process removed", path)
+                        count += 1
         except OSError as error:
             raise self._write_error("", error) from error
-        for path in removed:
-            log("recovery", "%s: file of a killed process removed", path)
-        return len(removed)
+        return count
 
     # --- listable ---
 
@@ -485,8 +484,14 @@ class LocalStore(Store):
         return self._root + key
 
     def _remove_empty(self, path: str) -> None:
-        """Remove the directories that have contained a file, if they are empty."""
-        local_files.remove_empty_directories(os.path.dirname(path), self._root)
+        """Remove the directories that have contained a file, while they are empty."""
+        directory = os.path.dirname(path)
+        while len(directory) >= len(self._root):
+            try:
+                os.rmdir(directory)
+            except OSError:  # it is not empty
+                return
+            directory = os.path.dirname(directory)
 
     # --- errors ---
 

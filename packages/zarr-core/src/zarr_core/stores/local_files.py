@@ -13,6 +13,7 @@ import time
 import warnings
 import zlib
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import StoreReadError
@@ -225,17 +226,6 @@ def _create_directories(path: str) -> list[str]:
     return missing
 
 
-def remove_empty_directories(path: str, root: str) -> None:
-    """Remove a directory and its parents below the root while they are empty."""
-    path = path.rstrip("/")
-    while len(path) >= len(root):
-        try:
-            os.rmdir(path)
-        except OSError:
-            return
-        path = os.path.dirname(path)
-
-
 def _unusable_directory(path: str) -> OSError:
     reason = "its directory cannot be created, or is removed repeatedly"
     return OSError(errno.EBUSY, reason, path)
@@ -250,30 +240,28 @@ def _sync_directory(path: str) -> None:
         os.close(descriptor)
 
 
+@dataclass(slots=True)
 class FileRange(ValueReference):
     """A part of an open file, in bytes, which the system copies to the new file."""
 
-    __slots__ = ("_descriptor", "_length", "_start")
-
-    def __init__(self, descriptor: int, start: int, length: int) -> None:
-        self._descriptor = descriptor
-        self._start = start
-        self._length = length
+    descriptor: int
+    start: int
+    length: int
 
     def __len__(self) -> int:
-        return self._length
+        return self.length
 
     def copy_to(self, descriptor: int) -> None:
         """Append the part to another file; raises OSError also if the source has become shorter."""
-        start, end = self._start, self._start + self._length
+        start, end = self.start, self.start + self.length
         while start < end:
             try:
                 length = min(end - start, _ONE_CALL)
-                count = os.copy_file_range(self._descriptor, descriptor, length, start)
+                count = os.copy_file_range(self.descriptor, descriptor, length, start)
             except (AttributeError, OSError):  # not on all systems, nor between all files
                 count = 0
             if not count:
-                data = os.pread(self._descriptor, min(end - start, _COPY_BYTES), start)
+                data = os.pread(self.descriptor, min(end - start, _COPY_BYTES), start)
                 if not data:
                     raise OSError(errno.EIO, "the file with the old value has become shorter")
                 count = os.write(descriptor, data)
@@ -420,8 +408,8 @@ def remove_tree(top: str, *, keep_top: bool) -> None:
         for path, inode, children in listed[: 0 if keep_top else None : -1]:  # children first
             if children:
                 with _opened_directory(path, inode) as opened:
-                    for child, _ in () if opened is None else children:
-                        kept |= not _remove_directory(opened, child)
+                    for child, _ in children:
+                        kept |= opened is not None and not _remove_directory(opened, child)
         if not kept:
             return
 
