@@ -114,6 +114,7 @@ def prepare_path(
     StoreReadOnlyError
         If the store is read-only.
     """
+    # All checks come first: a call that fails by one of them has changed nothing.
     snapshot = store if snapshot is None else snapshot
     if metadata is not None:
         if store.read_only:
@@ -134,7 +135,7 @@ def prepare_path(
         if "" in groups:  # its metadata is written with the first node
             rollback.record(store, "", format_, GroupMetadata())
         return []
-    for group in reversed(groups):
+    for group in reversed(groups):  # a group never exists before its parent
         rollback.create(store, group, format_, GroupMetadata())
     return groups
 
