@@ -337,7 +337,7 @@ class FsspecStore(Store):
         self._path(key)
         self._require_writable(key)
         with key_lock(repr(self._location.identity), key):
-            self._change(key, change)
+            self._update_unlocked(key, change)
 
     def erase(self, key: str) -> None:
         path = self._path(key)

@@ -314,7 +314,7 @@ class ObjectStore(CachingStore):
             if self._conditional:
                 self._conditional = self._updates.make(key, change)
             if not self._conditional:
-                self._change(key, change)
+                self._update_unlocked(key, change)
 
     def erase(self, key: str) -> None:
         self._check_writable(key)

@@ -285,14 +285,18 @@ class WritableStore(ReadableStore):
         must also exclude these, such as by a file lock, a conditional write or a transaction.
         """
         with key_lock(self.url, key):
-            reader = self.open_value(key)
-            with reader or nullcontext():
-                value = change(reader)
-            if value is None:
-                if reader is not None:
-                    self.erase(key)
-            elif not isinstance(value, ByteReader):
-                self.set(key, value)
+            self._update_unlocked(key, change)
+
+    def _update_unlocked(self, key: str, change: Change) -> None:
+        """Read, change and write a value; the caller excludes other changes."""
+        reader = self.open_value(key)
+        with reader or nullcontext():
+            value = change(reader)
+        if value is None:
+            if reader is not None:
+                self.erase(key)
+        elif not isinstance(value, ByteReader):
+            self.set(key, value)
 
     @abstractmethod
     def erase(self, key: str) -> None:
