@@ -49,7 +49,7 @@ NAMES = {
          normalise_path number_from_text node_exists_error only_keys optional_function opened_store other_providers package_schema parallel_for parse_partial_metadata permit_nodes parse_selection path_from_url
         printable_message project project_dimension providers_of put quoted read_metadata
         read_metadata_from read_node refuse_misspelt reporter_for require_consolidating require_erasing require_extension
-         scratch store_from_object set_if_missing strictjson take thread_count to_bytes update_additional_fields walk warn without_chunks waiting
+         scratch store_from_object store_new strictjson take thread_count to_bytes update_additional_fields walk warn without_chunks waiting
          max_encoded_nbytes read_open remote_memory
     """,
     "zarr_transfer": """

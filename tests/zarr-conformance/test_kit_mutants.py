@@ -18,7 +18,7 @@ SHARED = """        import time
         data = bytes(SHARED)
 """
 
-CREATE = "return set_if_missing(store, _key(path), lambda: self._bytes(metadata))"
+CREATE = "return store_new(store, _key(path), lambda: self._bytes(metadata))"
 NO_CHILDREN = "    def child_names(self, store, path): return iter(())\n\n"
 HOOK = "    @hookimpl\n    def zarr_check_metadata"
 SELECT = "    @hookimpl\n    def zarr_select_provider(self, providers): return providers[0]\n\n"

@@ -22,7 +22,7 @@ from zarr_core.tools import (
     create_extension,
     json_pointer,
     package_schema,
-    set_if_missing,
+    store_new,
     strictjson,
 )
 
@@ -115,7 +115,7 @@ class Npy(Format):
         store.set(_key(path), strictjson.encode(self.to_json(metadata)))
 
     def create(self, store: Store, path: str, metadata: Node, *, known_empty: bool = False) -> bool:
-        return set_if_missing(store, _key(path), lambda: strictjson.encode(self.to_json(metadata)))
+        return store_new(store, _key(path), lambda: strictjson.encode(self.to_json(metadata)))
 
     def update(self, store: Store, path: str, change: Callable[[Node], Node]) -> Node:
         location = Location(store, key=_key(path))

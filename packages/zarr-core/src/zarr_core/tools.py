@@ -35,7 +35,7 @@ _NAMES = {
     "zarr_core.hierarchy.rollback": "Rollback",
     "zarr_core.hierarchy.store_path": "opened_store refuse_misspelt",
     "zarr_core.interfaces.byte_reader": "SubrangeReader WrapperReader",
-    "zarr_core.interfaces.format": "set_if_missing",
+    "zarr_core.interfaces.format": "store_new",
     "zarr_core.interfaces.keylock": "key_lock",
     "zarr_core.interfaces.keys": "encode_key only_keys",
     "zarr_core.interfaces.metadata_document": "read_metadata read_metadata_from",

@@ -56,7 +56,7 @@ from zarr_core.hierarchy.store_path import refuse_misspelt as refuse_misspelt
 from zarr_core.interfaces.byte_reader import SubrangeReader as SubrangeReader
 from zarr_core.interfaces.byte_reader import WrapperReader as WrapperReader
 from zarr_core.interfaces.format import NodeMetadata as NodeMetadata
-from zarr_core.interfaces.format import set_if_missing as set_if_missing
+from zarr_core.interfaces.format import store_new as store_new
 from zarr_core.interfaces.keylock import key_lock as key_lock
 from zarr_core.interfaces.keys import encode_key as encode_key
 from zarr_core.interfaces.keys import only_keys as only_keys

@@ -18,7 +18,7 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.lookup import formats_conflicting_with
 from zarr_core.formats.unmanaged_keys import without_chunks
-from zarr_core.interfaces.format import Format, M, set_if_missing
+from zarr_core.interfaces.format import Format, M, store_new
 from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata, additional
@@ -138,7 +138,7 @@ class V3(Format):
         self, store: Store, path: str, metadata: NodeMetadata, *, known_empty: bool = False
     ) -> bool:
         """Write ``zarr.json`` if there is none, under the lock of its key."""
-        return set_if_missing(store, metadata_key(path), lambda: _stored(metadata)[0], known_empty)
+        return store_new(store, metadata_key(path), lambda: _stored(metadata)[0], known_empty)
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]

@@ -205,7 +205,7 @@ def _check_directories_above(store: Store, path: str) -> None:
     directory = path_from_url(store.url)
     while (above := os.path.dirname(directory)) != directory:
         directory = above
-        if not any(os.path.exists(os.path.join(above, key)) for key in _DOCUMENTS):
+        if not any(os.path.isfile(os.path.join(above, key)) for key in _DOCUMENTS):
             continue
         store_above = LocalStore(above, read_only=True)
         try:

@@ -131,10 +131,13 @@ class Rollback:
             for note in self._undo_within_limits(error):
                 error.add_note(note)
         elif (outer := _outer.get()) is not None:
-            outer._created += self._created  # noqa: SLF001 - of this class
-            outer._notes |= self._notes  # noqa: SLF001
-            outer._cleanups += self._cleanups  # noqa: SLF001
-            outer._is_remote |= self._is_remote  # noqa: SLF001
+            outer._take_over(self)  # noqa: SLF001 - of this class
+
+    def _take_over(self, other: Rollback) -> None:
+        self._created += other._created
+        self._notes |= other._notes
+        self._cleanups += other._cleanups
+        self._is_remote |= other._is_remote
 
     def _undo_within_limits(self, error: BaseException) -> list[str]:
         """Remove what was created, unless a server does not answer; return notes."""

@@ -257,7 +257,7 @@ def _prefix(path: str) -> str:
     return f"{path}/" if path else ""
 
 
-def set_if_missing(
+def store_new(
     store: Store, key: str, value: Callable[[], Buffers], known_missing: bool = False
 ) -> bool:
     """Store a value unless one exists, under its lock, as :class:`SetIfMissing`; return whether."""

@@ -19,13 +19,7 @@ from zarr_core.extension import (
     NodeNotFoundError,
     ValidationProblem,
 )
-from zarr_core.tools import (
-    is_auxiliary,
-    read_metadata,
-    read_metadata_from,
-    set_if_missing,
-    strictjson,
-)
+from zarr_core.tools import is_auxiliary, read_metadata, read_metadata_from, store_new, strictjson
 
 from zarr_formats.draft import chunks, entry_point, groups
 from zarr_formats.draft.keys import CONSOLIDATED, Kind, Layout, check_names, may_be_chunk
@@ -251,7 +245,7 @@ class DraftFormat(Format):
         if written is None or (written[0] == "array" and self._has_members(store, path)):
             return False
         kind, data = written
-        return set_if_missing(store, keys[kind], lambda: data)
+        return store_new(store, keys[kind], lambda: data)
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
@@ -317,7 +311,7 @@ class DraftFormat(Format):
                 )
         if entry is None:
             data = entry_point.new_entry_point(self.name)
-            set_if_missing(store, entry_point.KEY, lambda: data)
+            store_new(store, entry_point.KEY, lambda: data)
             entry = self.entry(store)
         if entry is None:
             raise NodeExistsError(

@@ -26,7 +26,7 @@ from zarr_core.tools import (
     is_reserved_name,
     read_metadata,
     read_metadata_from,
-    set_if_missing,
+    store_new,
     strictjson,
     without_chunks,
 )
@@ -115,7 +115,7 @@ class N5(Format):
         if store.exists(key) or _is_implicit(store, path):
             return False
         _mark_root(store, path)
-        return set_if_missing(store, key, lambda: content)
+        return store_new(store, key, lambda: content)
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
@@ -218,7 +218,7 @@ def _encoded(path: str, content: dict[str, JSON]) -> bytes:
 def _mark_root(store: Store, path: str) -> None:
     """Make the root a group of N5 if it is not a node, to distinguish groups from other prefixes."""
     if path and not any(store.exists(mark) for mark in (_DOCUMENT, *_FOREIGN)):
-        set_if_missing(store, _DOCUMENT, lambda: _encoded("", {}))
+        store_new(store, _DOCUMENT, lambda: _encoded("", {}))
 
 
 def _is_implicit(store: Store, path: str) -> bool:

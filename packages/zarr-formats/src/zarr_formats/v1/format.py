@@ -20,13 +20,7 @@ from zarr_core.extension import (
     NodeNotFoundError,
     ValidationProblem,
 )
-from zarr_core.tools import (
-    read_metadata,
-    read_metadata_from,
-    set_if_missing,
-    strictjson,
-    without_chunks,
-)
+from zarr_core.tools import read_metadata, read_metadata_from, store_new, strictjson, without_chunks
 
 from zarr_formats.v1.document import (
     ATTRIBUTES,
@@ -110,7 +104,7 @@ class V1(Format):
             store.set(_key(path, ATTRIBUTES), encode(documents.get(ATTRIBUTES, {})))
             return encode(documents[META])
 
-        return not store.exists(key) and set_if_missing(store, key, meta)
+        return not store.exists(key) and store_new(store, key, meta)
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
