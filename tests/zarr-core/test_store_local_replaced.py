@@ -68,8 +68,8 @@ def test_a_directory_that_is_replaced_by_another_is_used(store):
 @pytest.mark.skipif(os.scandir not in os.supports_fd, reason="no descriptors of directories")
 def test_removing_a_prefix_does_not_enter_a_link_that_replaces_a_directory(store, tmp_path):
     outside = tmp_path / "outside"
-    (outside / "deep").mkdir(parents=True)
-    (outside / "empty").mkdir()
+    for name in ("deep", "empty"):
+        (outside / name).mkdir(parents=True)
     (outside / "deep" / "kept").write_bytes(b"kept")
     (outside / "kept").write_bytes(b"kept")
     for key in ("a/x", "a/deep/y", "a/deep/deeper/z", "a/empty/x"):
@@ -88,9 +88,8 @@ def test_removing_a_prefix_does_not_enter_a_link_that_replaces_a_directory(store
     store.erase_prefix("a/")
     active.clear()
     assert events
-    assert (outside / "kept").exists()
-    assert (outside / "deep" / "kept").exists()
-    assert (outside / "empty").exists()
+    for name in ("kept", "deep/kept", "empty"):
+        assert (outside / name).exists()
 
 
 def test_names_in_the_log_do_not_forge_lines(store, caplog):
