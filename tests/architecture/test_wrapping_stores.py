@@ -31,7 +31,7 @@ class Odd(MemoryStore):
         batch_nbytes=5,
         opening_nbytes=6,
         gap_bytes=7,
-        realm="elsewhere",
+        endpoint="elsewhere",
     )
 
     def __str__(self):

@@ -99,7 +99,7 @@ MUTANTS = [
         "consolidated_metadata_is_kept_or_rejected",
     ),
     ("format", "strictjson.loads(value, location)", "json.loads(value)", "damaged_metadata_raises"),
-    ("format", "    def unmanaged_key", NO_CHILDREN + "    def unmanaged_key", "group_members"),
+    ("format", "    def find_unmanaged_key", NO_CHILDREN + "    def find_unmanaged_key", "group_members"),
     ("format", "return next((key for", "return None and next((key for", "unmanaged_keys_are_found"),
     (
         "format",

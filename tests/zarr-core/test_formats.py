@@ -60,7 +60,7 @@ class Toy(Format):
     def chunk_prefix(self, path):
         return path
 
-    def unmanaged_key(self, store, path):
+    def find_unmanaged_key(self, store, path):
         return None
 """
 

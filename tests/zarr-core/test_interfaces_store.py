@@ -8,8 +8,8 @@ from zarr_core.interfaces.store import Store, StoreTraits
 class Named(Store):
     """A store at the location of its URL."""
 
-    def __init__(self, place="", read_only=False, realm=None):
-        self.place, self.read_only, self.traits = place, read_only, StoreTraits(realm=realm)
+    def __init__(self, place="", read_only=False, endpoint=None):
+        self.place, self.read_only, self.traits = place, read_only, StoreTraits(endpoint=endpoint)
 
     @property
     def url(self):
@@ -37,7 +37,7 @@ def test_stores_of_one_class_and_place_are_equal():
     assert store == Named("a", read_only=True)
     assert hash(store) == hash(Named("a", read_only=True))
     assert store != Named("b")
-    assert store != Named("a", realm="elsewhere")
+    assert store != Named("a", endpoint="elsewhere")
     assert store != type("Other", (Named,), {})("a")
     assert store != "named://a"
 

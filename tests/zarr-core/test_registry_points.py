@@ -31,7 +31,7 @@ def test_class_attributes_of_a_format_are_required():
         name, zarr_format = "acme-x", 3
         detection_keys = metadata_keys = ("node.json",)
         chunk_key_encoding = ExtensionDefinition("default")
-        read = write = create = update = from_json = to_json = unmanaged_key = None
+        read = write = create = update = from_json = to_json = find_unmanaged_key = None
 
     point = get_extension_point("format")
     assert point.problem(Complete) == ""

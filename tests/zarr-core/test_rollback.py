@@ -252,6 +252,15 @@ def test_rollbacks_nest():
     assert [path for path, _ in zarr.open_group(store).members()] == ["mine"]
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_document_that_may_be_of_another_writer_is_kept_and_named_if_it_is_stored(when):
+    failing = FailingStore(store := zarr.MemoryStore(), fail_at=1, when=when)
+    with pytest.raises(StoreError) as info, Rollback() as rollback:
+        rollback.create(failing, "a", format_named(3), zarr.create_group().metadata)
+    is_named = "this attempt may have stored 'a/zarr.json'" in notes_of(info.value)
+    assert is_named == store.exists("a/zarr.json") == (when == "after")
+
+
 def test_complete_values_are_kept():
     store, v3 = zarr.MemoryStore(), format_named(3)
     metadata = zarr.create_array(shape=3).metadata

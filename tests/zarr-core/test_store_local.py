@@ -269,12 +269,6 @@ def test_values_of_the_same_length_have_different_generations(store):
     assert len(seen) == 20
 
 
-def test_a_platform_without_locks(store, monkeypatch):
-    monkeypatch.setattr(local_files, "HAVE_LOCKS", False)
-    store.update("k", lambda reader: b"v")
-    assert files(store) == ["k"]
-
-
 LIMITED = """
 import resource, sys
 from zarr_core.errors import StoreError

@@ -75,13 +75,9 @@ def kill_writers(store, rounds):
     ]
 
 
-def test_killed_writers_leave_old_or_new_values(tmp_path):
-    kill_writers(LocalStore(tmp_path / "store.zarr"), 40)
-
-
-@pytest.mark.slow
-def test_killed_writers_leave_old_or_new_values_very_often(tmp_path):
-    kill_writers(LocalStore(tmp_path / "store.zarr"), 300)
+@pytest.mark.parametrize("rounds", [40, pytest.param(300, marks=pytest.mark.slow)])
+def test_killed_writers_leave_old_or_new_values(tmp_path, rounds):
+    kill_writers(LocalStore(tmp_path / "store.zarr"), rounds)
 
 
 CELLS = """

@@ -52,7 +52,7 @@ def test_a_directory_that_was_used_before_and_is_now_a_link_is_refused(
         with pytest.raises(StoreReadError, match="leads out of the store"):
             OPERATIONS[operation](store, key)
     assert inner.read_bytes() == b"outside"
-    assert [it.name for it in inner.parent.iterdir()] == ["value"]
+    assert [path.name for path in inner.parent.iterdir()] == ["value"]
 
 
 def test_a_directory_that_is_replaced_by_another_is_used(store):
@@ -68,10 +68,11 @@ def test_a_directory_that_is_replaced_by_another_is_used(store):
 @pytest.mark.skipif(os.scandir not in os.supports_fd, reason="no descriptors of directories")
 def test_removing_a_prefix_does_not_enter_a_link_that_replaces_a_directory(store, tmp_path):
     outside = tmp_path / "outside"
-    (outside / "deep").mkdir(parents=True)
+    for name in ("deep", "empty"):
+        (outside / name).mkdir(parents=True)
     (outside / "deep" / "kept").write_bytes(b"kept")
     (outside / "kept").write_bytes(b"kept")
-    for key in ("a/x", "a/deep/y", "a/deep/deeper/z"):
+    for key in ("a/x", "a/deep/y", "a/deep/deeper/z", "a/empty/x"):
         store.set(key, b"v")
     folder = os.path.join(store.path, "a")
     events = []
@@ -87,8 +88,8 @@ def test_removing_a_prefix_does_not_enter_a_link_that_replaces_a_directory(store
     store.erase_prefix("a/")
     active.clear()
     assert events
-    assert (outside / "kept").exists()
-    assert (outside / "deep" / "kept").exists()
+    for name in ("kept", "deep/kept", "empty"):
+        assert (outside / name).exists()
 
 
 def test_names_in_the_log_do_not_forge_lines(store, caplog):

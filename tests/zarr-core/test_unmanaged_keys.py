@@ -39,7 +39,7 @@ NODES = {
 
 
 def found(*keys, path=""):
-    return V3().unmanaged_key(MemoryStore(NODES | dict.fromkeys(keys, b"")), path)
+    return V3().find_unmanaged_key(MemoryStore(NODES | dict.fromkeys(keys, b"")), path)
 
 
 def test_parts_of_nodes():

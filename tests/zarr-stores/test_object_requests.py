@@ -13,7 +13,7 @@ from store_contract import get_into
 from waits import LATENCIES
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ByteRange
-from zarr_core.tools import NewValue
+from zarr_core.tools import SetIfMissing
 from zarr_stores.object import ObjectStore
 from zarr_stores.object_reader import Opening, Openings
 from zarr_stores.prefix import PrefixStore
@@ -310,7 +310,7 @@ def test_a_new_array_needs_no_request_for_its_metadata(store, proxy):
 
 def test_a_value_that_appears_after_the_listing_is_kept(store, direct, proxy):
     direct.set("k", b"old")
-    new = NewValue(lambda: b"new", seen_missing=True)
+    new = SetIfMissing(lambda: b"new", known_missing=True)
     store.update("k", new)
     assert not new.stored
     assert bytes(direct.get("k")) == b"old"

@@ -60,7 +60,7 @@ def test_capabilities_are_those_of_the_inner_store():
     class Odd(MemoryStore):
         supports_listing = False
         max_concurrency = 77
-        traits = StoreTraits(supports_erasing=False, metadata_first=True, realm="elsewhere")
+        traits = StoreTraits(supports_erasing=False, metadata_first=True, endpoint="elsewhere")
 
     names = public(lambda member: member is None or isinstance(member, (bool, StoreTraits)))
     assert names >= {"read_only", "max_concurrency", "in_memory", "traits"}

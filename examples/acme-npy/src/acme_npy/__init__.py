@@ -137,7 +137,7 @@ class Npy(Format):
 
     # --- keys ---
 
-    def unmanaged_key(self, store: Store, path: str) -> str | None:
+    def find_unmanaged_key(self, store: Store, path: str) -> str | None:
         keys = list(store.list_prefix(self.chunk_prefix(path)))
         nodes = {key.removesuffix(_DOCUMENT) for key in keys if f"/{key}".endswith(f"/{_DOCUMENT}")}
         for key in keys:

@@ -220,7 +220,7 @@ class ZarrPythonStore(Store):
         self._name(key)
         self._require_writable(key)
         with key_lock(self.url, key):
-            self._change(key, change)
+            self._update_unlocked(key, change)
 
     def erase(self, key: str) -> None:
         name = self._name(key)

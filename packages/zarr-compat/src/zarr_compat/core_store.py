@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ByteRange
-from zarr_core.tools import NewValue
+from zarr_core.tools import SetIfMissing
 
 from zarr_compat.store import (
     OffsetByteRequest,
@@ -104,7 +104,7 @@ class CoreStore(Store):
 
     async def set_if_not_exists(self, key: str, value: Any) -> None:
         data = to_bytes(value)
-        await self._call(self.core.update, key, NewValue(lambda: data))
+        await self._call(self.core.update, key, SetIfMissing(lambda: data))
 
     async def delete(self, key: str) -> None:
         await self._call(self.delete_sync, key)

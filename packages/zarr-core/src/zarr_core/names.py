@@ -18,7 +18,7 @@ _ORDINARY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9][A-Za-z0-9_-]*)
 _SURROGATE = re.compile("[\ud800-\udfff]").search
 
 
-def _objection(name: str) -> str | None:
+def _name_problem(name: str) -> str | None:
     """Return why a string is not a valid node name of version 3, or None."""
     # v3.1, "Node names", in the order of the text.
     if name == "":
@@ -31,10 +31,10 @@ def _objection(name: str) -> str | None:
         return 'names that begin with "__" are reserved'
     if name == "zarr.json":
         return '"zarr.json" is the key of metadata documents'
-    return _unusable(name)
+    return _part_problem(name)
 
 
-def _unusable(name: str) -> str | None:
+def _part_problem(name: str) -> str | None:
     """Return why a string cannot be a part of a path in any format, or None."""
     if name in ("", ".", ".."):
         return "a node name must not be empty, and not consist of periods alone"
@@ -48,7 +48,7 @@ def _unusable(name: str) -> str | None:
 
 def is_node_name(name: str) -> bool:
     """Whether a string is a valid name for a new node (v3.1, "Node names")."""
-    return _objection(name) is None
+    return _name_problem(name) is None
 
 
 def is_reserved_name(name: str) -> bool:
@@ -59,12 +59,12 @@ def is_reserved_name(name: str) -> bool:
 
     Specification: v3.1, "Node names".
     """
-    return name.startswith("__") and _unusable(name) is None
+    return name.startswith("__") and _part_problem(name) is None
 
 
 def is_path_part(name: str) -> bool:
     """Whether a string can be a part of a path in any format."""
-    return _unusable(name) is None
+    return _part_problem(name) is None
 
 
 def check_node_name(name: str) -> str:
@@ -75,7 +75,7 @@ def check_node_name(name: str) -> str:
     NodeNameError
         If the name is invalid (v3.1, "Node names").
     """
-    if (reason := _objection(name)) is not None:
+    if (reason := _name_problem(name)) is not None:
         raise NodeNameError(repr(name), reason)
     return name
 
@@ -98,7 +98,7 @@ def normalise_path(path: str) -> str:
     # slashes are removed.  Version 3 does not define such paths.
     parts = [part for part in path.replace("\\", "/").split("/") if part]
     for name in parts:
-        if (reason := _unusable(name)) is not None:
+        if (reason := _part_problem(name)) is not None:
             raise NodeNameError(repr(path), reason)
     return "/".join(parts)
 

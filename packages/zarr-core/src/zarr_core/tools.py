@@ -27,12 +27,12 @@ _NAMES = {
     "zarr_core.hierarchy.coerce": "is_chunked",
     "zarr_core.hierarchy.consolidate": "require_consolidating",
     "zarr_core.hierarchy.create_node": (
-        "StoreSnapshot check_reserved_names make_room occupied permit_nodes"
+        "StoreSnapshot check_reserved_names prepare_path node_exists_error permit_nodes"
     ),
     "zarr_core.hierarchy.delete": "erase_node require_erasing",
     "zarr_core.hierarchy.display": "chunk_lengths data_type_text stored_lengths",
     "zarr_core.hierarchy.node": "Node update_additional_fields",
-    "zarr_core.hierarchy.rollback": "Rollback holds_anything",
+    "zarr_core.hierarchy.rollback": "Rollback",
     "zarr_core.hierarchy.store_path": "opened_store refuse_misspelt",
     "zarr_core.interfaces.byte_reader": "SubrangeReader WrapperReader",
     "zarr_core.interfaces.format": "store_new",
@@ -41,7 +41,7 @@ _NAMES = {
     "zarr_core.interfaces.metadata_document": "read_metadata read_metadata_from",
     "zarr_core.hierarchy.progress": "Reporter reporter_for",
     "zarr_core.interfaces.selection": "MaskIndexer",
-    "zarr_core.interfaces.store": "NewValue store_from_object to_bytes",
+    "zarr_core.interfaces.store": "SetIfMissing store_from_object to_bytes",
     "zarr_core.log": "log",
     "zarr_core.metadata.consolidated": "ConsolidatedMetadata",
     "zarr_core.metadata.nonstandard": "number_from_text",

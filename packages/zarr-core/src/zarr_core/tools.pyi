@@ -37,9 +37,9 @@ from zarr_core.hierarchy.coerce import is_chunked as is_chunked
 from zarr_core.hierarchy.consolidate import require_consolidating as require_consolidating
 from zarr_core.hierarchy.create_node import StoreSnapshot as StoreSnapshot
 from zarr_core.hierarchy.create_node import check_reserved_names as check_reserved_names
-from zarr_core.hierarchy.create_node import make_room as make_room
-from zarr_core.hierarchy.create_node import occupied as occupied
+from zarr_core.hierarchy.create_node import node_exists_error as node_exists_error
 from zarr_core.hierarchy.create_node import permit_nodes as permit_nodes
+from zarr_core.hierarchy.create_node import prepare_path as prepare_path
 from zarr_core.hierarchy.delete import erase_node as erase_node
 from zarr_core.hierarchy.delete import require_erasing as require_erasing
 from zarr_core.hierarchy.display import chunk_lengths as chunk_lengths
@@ -50,7 +50,6 @@ from zarr_core.hierarchy.node import update_additional_fields as update_addition
 from zarr_core.hierarchy.progress import Reporter as Reporter
 from zarr_core.hierarchy.progress import reporter_for as reporter_for
 from zarr_core.hierarchy.rollback import Rollback as Rollback
-from zarr_core.hierarchy.rollback import holds_anything as holds_anything
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
 from zarr_core.hierarchy.store_path import opened_store as opened_store
 from zarr_core.hierarchy.store_path import refuse_misspelt as refuse_misspelt
@@ -64,7 +63,7 @@ from zarr_core.interfaces.keys import only_keys as only_keys
 from zarr_core.interfaces.metadata_document import read_metadata as read_metadata
 from zarr_core.interfaces.metadata_document import read_metadata_from as read_metadata_from
 from zarr_core.interfaces.selection import MaskIndexer as MaskIndexer
-from zarr_core.interfaces.store import NewValue as NewValue
+from zarr_core.interfaces.store import SetIfMissing as SetIfMissing
 from zarr_core.interfaces.store import store_from_object as store_from_object
 from zarr_core.interfaces.store import to_bytes as to_bytes
 from zarr_core.log import log as log

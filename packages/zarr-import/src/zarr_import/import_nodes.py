@@ -31,8 +31,8 @@ from zarr_core.tools import (
     format_of_new,
     is_node_name,
     log,
-    make_room,
     normalise_path,
+    prepare_path,
     read_node,
     reporter_for,
     strictjson,
@@ -149,7 +149,7 @@ def import_contents(
     with Rollback() as rollback, reporter_for(progress, arrays) as reporter:
         root = nodes[0].metadata if isinstance(nodes[0], PlannedArray) else nodes[0][1]
         new = root if target.overwrite else None
-        make_room(store, target.path, format_, new, rollback, overwrite=target.overwrite)
+        prepare_path(store, target.path, format_, new, rollback, overwrite=target.overwrite)
         existing_keys = _existing_keys(target, nodes)
         remedy = "import again, without overwrite, to continue, or remove it with zarr_core.rmdir"
         rollback.note_incomplete(store, format_, [target.path], remedy)
@@ -289,7 +289,7 @@ def _import_array(
         return "already imported"
     leftover = _with_prefix(existing_keys or [], format_.chunk_prefix(path))
     if leftover:
-        if (key := format_.unmanaged_key(store, path)) is not None:
+        if (key := format_.find_unmanaged_key(store, path)) is not None:
             raise NodeExistsError(
                 Location(store, path), f"holds {key!r}, which is not part of a Zarr node"
             )

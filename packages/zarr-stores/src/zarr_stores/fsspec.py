@@ -117,7 +117,7 @@ class FsspecStore(Store):
         denied_is_missing: bool = False,
     ) -> None:
         self._location = location = fs if isinstance(fs, Location) else Location(fs, path)
-        self.traits = StoreTraits(gap_bytes=gap_bytes, realm=location.realm)
+        self.traits = StoreTraits(gap_bytes=gap_bytes, endpoint=location.realm)
         self._traits = traits = Traits(location.fs())
         # In the notation of the file system: some paths begin with a slash.
         self._base: str = location.path("x")[:-1]
@@ -337,7 +337,7 @@ class FsspecStore(Store):
         self._path(key)
         self._require_writable(key)
         with key_lock(repr(self._location.identity), key):
-            self._change(key, change)
+            self._update_unlocked(key, change)
 
     def erase(self, key: str) -> None:
         path = self._path(key)

@@ -120,7 +120,7 @@ class ObjectStore(CachingStore):
         self._location = self._client.location
         self._updates = (WebDavUpdates if http else Updates)(self._client)
         self.traits = StoreTraits(
-            opening_nbytes=_FIRST.length or 0, gap_bytes=gap_bytes, realm=self._location.further
+            opening_nbytes=_FIRST.length or 0, gap_bytes=gap_bytes, endpoint=self._location.further
         )
         self._conditional = conditional
         self._suffixes = self._location.kind != "AzureStore"
@@ -248,7 +248,7 @@ class ObjectStore(CachingStore):
             return BufferByteReader(result.bytes())
         return self._reader(key, result)
 
-    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+    def open_cached(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         """Open a value; the range ``first`` is kept in memory, if it is not the whole value."""
         first = first or _FIRST
         known = self._openings.get(key, first)
@@ -314,7 +314,7 @@ class ObjectStore(CachingStore):
             if self._conditional:
                 self._conditional = self._updates.make(key, change)
             if not self._conditional:
-                self._change(key, change)
+                self._update_unlocked(key, change)
 
     def erase(self, key: str) -> None:
         self._check_writable(key)

@@ -14,7 +14,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr_core.extension import ByteReader, StoreError, ValueReplacedError
-from zarr_core.tools import NewValue, log
+from zarr_core.tools import SetIfMissing, log
 
 from zarr_stores import object_errors as errors
 from zarr_stores.object_generation import generation_of
@@ -59,7 +59,7 @@ class Updates:
             change was stored.
         """
         for attempt in range(_MAX_ATTEMPTS):
-            if attempt == 0 and isinstance(change, NewValue) and change.seen_missing:
+            if attempt == 0 and isinstance(change, SetIfMissing) and change.known_missing:
                 done = self._store(key, change(None), "create", ["new"])  # type: ignore[arg-type]  # a value
                 if done:
                     return True

@@ -99,8 +99,8 @@ class ObservedStore(WrapperStore):
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return self._open(key, lambda: self.inner.open_value(key, first))
 
-    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        return self._open(key, lambda: WrapperStore.open_again(self, key, first))
+    def open_cached(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        return self._open(key, lambda: WrapperStore.open_cached(self, key, first))
 
     def _open(self, key: str, work: Callable[[], ByteReader | None]) -> ByteReader | None:
         reader = self.perform("open_value", key, work, _nothing)

@@ -70,8 +70,8 @@ class PrefixStore(WrapperStore):
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return self.inner.open_value(self._key(key), first)
 
-    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        return super().open_again(self._key(key), first)
+    def open_cached(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        return super().open_cached(self._key(key), first)
 
     def discard_cached(self, key: str) -> None:
         super().discard_cached(self._key(key))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import GroupMetadata
-from zarr_core.tools import make_room, parallel_for
+from zarr_core.tools import parallel_for, prepare_path
 
 from zarr_transfer.checkpoint import checkpoint_key
 from zarr_transfer.chunk_keys import array_keys, extra_keys, key_pairs
@@ -44,10 +44,10 @@ def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list
     for step in plan.todo:
         if step.action == "replace" or (step.action == "copy" and step.path in tops):
             assert step.metadata is not None, "a step without problems has metadata"
-            made += make_room(
+            made += prepare_path(
                 store, dest.at(step.path), format_, step.metadata, rollback,
                 overwrite=step.action == "replace",
-                existing=plan.source.at(step.path).split("/"), seen=snapshot,
+                existing=plan.source.at(step.path).split("/"), snapshot=snapshot,
             )  # fmt: skip
             snapshot = None  # out of date, as groups may have been created
     remedy += " to continue, or remove it with zarr_core.rmdir"

@@ -13,7 +13,7 @@ from zarr_core.tools import (
     Node,
     Rollback,
     erase_node,
-    occupied,
+    node_exists_error,
     reporter_for,
     require_erasing,
     strictjson,
@@ -157,7 +157,7 @@ def move_node(
     with reporter_for(progress, 1) as reporter, Rollback() as rollback:
         if existing is None or not _was_copied(spec, left):
             if existing and any(map(spec.dest.store.exists, format_.documents(spec.dest.path))):
-                raise occupied(spec.dest.store, spec.dest.path)
+                raise node_exists_error(spec.dest.store, spec.dest.path)
             options = CopyOptions()
             plan = plan_copy(spec, nodes, options)
             made = prepare_destination(plan, rollback, "move again")

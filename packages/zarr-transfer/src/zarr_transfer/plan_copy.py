@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zarr_core import MemoryStore, array_from_metadata, empty_like
 from zarr_core.errors import MetadataError
 from zarr_core.extension import ArrayMetadata, GroupMetadata, StoreCapabilityError
-from zarr_core.tools import keep_nonfinite, occupied
+from zarr_core.tools import keep_nonfinite, node_exists_error
 
 from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.copy_region import Memory, plan_rechunk
@@ -155,7 +155,7 @@ def _action(
     if if_exists == "raise":
         # Below a missing root, it is from an interrupted copy.
         if is_top or not same_metadata(spec.dest.format_, existing, metadata):
-            raise occupied(spec.dest.store, target)
+            raise node_exists_error(spec.dest.store, target)
         return "copy"
     if isinstance(existing, GroupMetadata) and isinstance(metadata, GroupMetadata):
         # An implied group without attributes was created by its members.

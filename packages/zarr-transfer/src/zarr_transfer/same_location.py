@@ -28,7 +28,7 @@ def path_within(store: Store, path: str, other: Store, other_path: str) -> str |
     """
     if store == other:
         return _rest(path, other_path)
-    if store.traits.realm != other.traits.realm:
+    if store.traits.endpoint != other.traits.endpoint:
         return None
     return _rest(_address(store, path), _address(other, other_path))
 

@@ -76,7 +76,7 @@ class ConsolidatedCopies:
         except NodeExistsError:
             raise
         except BaseException:
-            rollback.record(self.store, self.root, self.format, metadata, is_certain=False)
+            rollback.record_uncertain(self.store, self.root, self.format)
             raise
         rollback.record(self.store, self.root, self.format, metadata)
         self._written = fresh

@@ -61,7 +61,7 @@ def command(
     The JSON document of --json has url, store, path; it is printed when the server is ready.
     """
     from zarr_cli.errors import Failure
-    from zarr_cli.serve.folders import holds_anything
+    from zarr_cli.serve.folders import has_keys
     from zarr_cli.serve.run import run_until_interrupted
 
     try:
@@ -85,7 +85,7 @@ def command(
             click.launch(url)
 
     store, path = location.locate()
-    if not holds_anything(store, path):
+    if not has_keys(store, path):
         location.open()  # raises with a suggestion
     log = (lambda line: click.echo(line, err=True)) if verbose else None
     try:

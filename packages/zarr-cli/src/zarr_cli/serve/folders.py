@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import Store
 
 
-def holds_anything(store: Store, path: str) -> bool:
+def has_keys(store: Store, path: str) -> bool:
     """Whether any key begins with a path; True if the store cannot list its keys."""
     try:
         return any(store.list_dir(f"{path}/" if path else ""))

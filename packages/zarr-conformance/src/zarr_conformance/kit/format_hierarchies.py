@@ -111,9 +111,9 @@ class FormatHierarchyTests(FormatCase):
         """Unmanaged keys are found before a node is overwritten."""
         store = zarr.MemoryStore()
         self.array(store)[...] = 1
-        assert self.format().unmanaged_key(store, "") is None
+        assert self.format().find_unmanaged_key(store, "") is None
         other = zarr.MemoryStore({"notes.txt": b"mine"})
-        assert self.format().unmanaged_key(other, "") == "notes.txt"
+        assert self.format().find_unmanaged_key(other, "") == "notes.txt"
 
     # --- copies of documents ---
 

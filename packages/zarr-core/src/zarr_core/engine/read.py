@@ -289,7 +289,7 @@ def read_open(
 ) -> bool:
     """Open a value and decode it; retry if it is replaced meanwhile."""
     caching = store if isinstance(store, CachingStore) else None
-    open_value = store.open_value if caching is None else caching.open_again
+    open_value = store.open_value if caching is None else caching.open_cached
     for attempt in range(_ATTEMPTS):
         try:
             value = open_value(key, prefetch)

@@ -71,7 +71,7 @@ def refuse_unmanaged(format_: Format, store: Store, path: str, doing: str, remed
     ``doing`` is what would remove it, such as ``"overwriting"``; ``remedy`` ends the message.
     """
     for pause in _PAUSES:
-        if (foreign := format_.unmanaged_key(store, path)) is None:
+        if (foreign := format_.find_unmanaged_key(store, path)) is None:
             return
         if not _CHUNK(foreign.removeprefix(f"{path}/")):
             break

@@ -165,7 +165,7 @@ class V3(Format):
         assert changed is not None
         return changed
 
-    def unmanaged_key(self, store: Store, path: str) -> str | None:
+    def find_unmanaged_key(self, store: Store, path: str) -> str | None:
         """A key that belongs to no node of this format, or of one that it is preferred to."""
         keys = self.unmanaged_keys(store, store.list_prefix(self.chunk_prefix(path)))
         if keys:

@@ -14,7 +14,7 @@ from zarr_core.formats.detect import format_of_new
 from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.coerce import as_assigned, dtype_of, values_of
-from zarr_core.hierarchy.create_node import StoreSnapshot, create_node, refuse_leftovers
+from zarr_core.hierarchy.create_node import StoreSnapshot, check_leftovers, create_node
 from zarr_core.hierarchy.from_metadata import array_settings, stored_array
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
@@ -210,7 +210,7 @@ def create_array(
         values = as_assigned(values, data, stored.resolved.data_type)
     array = Array(stored)
     if not overwrite:
-        refuse_leftovers(stored, new.snapshot)
+        check_leftovers(stored, new.snapshot)
     with Rollback() as rollback:
         new.create(made, rollback)
         if values is not None:
@@ -302,7 +302,7 @@ class NewNode:
                 known_group = self.consolidated.path
         created = create_node(
             self.store, self.path, self.format, metadata, rollback, overwrite=self._overwrite,
-            known_group=known_group, seen=self.snapshot,
+            known_group=known_group, snapshot=self.snapshot,
         )  # fmt: skip
         if group is not None:
             removed = [self.path] if self._overwrite else []

@@ -21,7 +21,7 @@ from zarr_core.formats.detect import conflicting_format, read_node
 from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import validate_node
-from zarr_core.hierarchy.rollback import holds_anything
+from zarr_core.hierarchy.rollback import has_keys
 from zarr_core.interfaces.store import READ_ONLY
 from zarr_core.interfaces.wrapper_store import WrapperStore
 from zarr_core.location import Location
@@ -50,11 +50,7 @@ _permitted: ContextVar[tuple[str, ...]] = ContextVar("permitted nodes", default=
 
 @contextmanager
 def permit_nodes(*, reserved_names: bool = False, other_formats: bool = False) -> Iterator[None]:
-    """Warn instead of refusing new nodes until the end of the block, for the calling thread or task.
-
-    ``reserved_names`` permits reserved names, ``other_formats`` nodes where one of another format
-    exists.
-    """
+    """Warn, instead of refusing new nodes, until the end of the block in the calling thread or task."""
     new = ("reserved_names",) * reserved_names + ("other_formats",) * other_formats
     token = _permitted.set(_permitted.get() + new)
     try:
@@ -72,27 +68,23 @@ def create_node(
     *,
     overwrite: bool,
     known_group: str | None = None,
-    seen: Store | None = None,
+    snapshot: Store | None = None,
 ) -> list[str]:
-    """Store a new node and its parent groups; return the paths of the groups that were created.
-
-    Parameters and errors as for :func:`make_room`.
-    """
-    created = make_room(
+    """Store a new node after :func:`prepare_path`; return the paths of new parent groups."""
+    groups = prepare_path(
         store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group,
-        seen=seen,
+        snapshot=snapshot,
     )  # fmt: skip
-    prefix = f"{path}/" if path else ""
-    known_empty = isinstance(seen, StoreSnapshot) and prefix in seen.empty_prefixes
+    known_empty = isinstance(snapshot, StoreSnapshot) and snapshot.is_empty(path)
     for _ in range(_ATTEMPTS if overwrite else 1):
         if rollback.create(store, path, format_, metadata, known_empty=known_empty):
-            return created
+            return groups
         if overwrite:  # another writer has created a node meanwhile
             _clear(store, path, format_, rollback)
-    raise occupied(store, path, overwrite)
+    raise node_exists_error(store, path, overwrite)
 
 
-def make_room(
+def prepare_path(
     store: Store,
     path: str,
     format_: Format,
@@ -102,17 +94,15 @@ def make_room(
     overwrite: bool,
     existing: Container[str] = (),
     known_group: str | None = None,
-    seen: Store | None = None,
+    snapshot: Store | None = None,
 ) -> list[str]:
     """Check the location of a new node, remove what it replaces and create its parent groups.
-
-    Specification: v3.1, "Operations": creating a node ensures groups at all ancestor paths.
 
     ``metadata`` is that of the node, which the caller then stores; None creates only the groups,
     which ``rollback`` records.  ``existing`` has reserved names that are permitted, such as those
     of the source of a copy.  ``known_group`` is the path of a group that exists: its metadata,
-    which can be large, is not read.  ``seen`` is a snapshot of the store, for the checks.  Returns
-    the paths of the groups.
+    which can be large, is not read.  ``snapshot`` is for the checks.  Returns the paths of the
+    groups.
 
     Raises
     ------
@@ -124,26 +114,28 @@ def make_room(
     StoreReadOnlyError
         If the store is read-only.
     """
-    seen = store if seen is None else seen
+    # All checks come first: a call that fails by one of them has changed nothing.
+    snapshot = store if snapshot is None else snapshot
     if metadata is not None:
         if store.read_only:
             raise StoreReadOnlyError(READ_ONLY, Location(store, path))
         format_.check_path(path)
         validate_node(store, path, metadata)
-    groups = _missing_groups(seen, path, format_, known_group)
+    # v3.1, "Operations": creating a node ensures groups at all ancestor paths.
+    groups = _missing_groups(snapshot, path, format_, known_group)
     new = groups if metadata is None else [path, *groups]
     # An existing node may keep its reserved name.
     is_reserved = format_.is_reserved(path.rpartition("/")[2])
     keeps_name = is_reserved and metadata is not None and is_stored(format_, store, path)
     check_reserved_names(format_, groups if keeps_name else new, existing)
-    check_conflicts(seen, path, format_, groups if overwrite else new)
+    _check_conflicts(snapshot, path, format_, groups if overwrite else new)
     if overwrite:
         _clear(store, path, format_, rollback)
     if format_.implicit_groups:
         if "" in groups:  # its metadata is written with the first node
             rollback.record(store, "", format_, GroupMetadata())
         return []
-    for group in reversed(groups):
+    for group in reversed(groups):  # a group never exists before its parent
         rollback.create(store, group, format_, GroupMetadata())
     return groups
 
@@ -151,15 +143,9 @@ def make_room(
 def check_reserved_names(
     format_: Format, paths: Iterable[str], existing: Container[str] = ()
 ) -> None:
-    """Raise, or warn, if the last names of the paths of new nodes are reserved.
+    """Raise a NodeNameError, or warn, if the last names of the paths of new nodes are reserved.
 
-    Specification: v3.1, "Node names".  ``existing`` has names that are not new, such as those of
-    the source of a copy.
-
-    Raises
-    ------
-    NodeNameError
-        If a name is reserved, and the settings do not allow it.
+    Specification: v3.1, "Node names".  Names that exist already are not new.
     """
     for path in paths:
         name = path.rpartition("/")[2]
@@ -177,7 +163,7 @@ def check_reserved_names(
         )
 
 
-def check_conflicts(store: Store, path: str, format_: Format, paths: Iterable[str]) -> None:
+def _check_conflicts(store: Store, path: str, format_: Format, paths: Iterable[str]) -> None:
     """Raise a NodeExistsError, or warn, if one of ``paths`` has a node of another format."""
     for existing in paths:
         if other := conflicting_format(store, existing, format_):
@@ -206,11 +192,11 @@ def _missing_groups(store: Store, path: str, format_: Format, known_group: str |
         if metadata is not None:
             return groups
         groups.append(parent)
-    _refuse_directory_of_array(store, path)
+    _check_directories_above(store, path)
     return groups
 
 
-def _refuse_directory_of_array(store: Store, path: str) -> None:
+def _check_directories_above(store: Store, path: str) -> None:
     """Raise a NodeExistsError if a directory above that of the store is an array."""
     if not store.url.startswith("file://"):
         return
@@ -219,20 +205,20 @@ def _refuse_directory_of_array(store: Store, path: str) -> None:
     directory = path_from_url(store.url)
     while (above := os.path.dirname(directory)) != directory:
         directory = above
-        if not any(os.path.exists(os.path.join(above, key)) for key in _DOCUMENTS):
+        if not any(os.path.isfile(os.path.join(above, key)) for key in _DOCUMENTS):
             continue
-        around = LocalStore(above, read_only=True)
+        store_above = LocalStore(above, read_only=True)
         try:
-            _, metadata = read_node(around, "")
+            _, metadata = read_node(store_above, "")
         except ZarrError:  # a file with one of these names
             continue
         if isinstance(metadata, ArrayMetadata):
-            raise _below_array(around, "", Location(store, path))
+            raise _below_array(store_above, "", Location(store, path))
         return
 
 
-def _below_array(store: Store, path: str, below: object) -> NodeExistsError:
-    reason = f"is an array, so no node can be created below it (at {below})"
+def _below_array(store: Store, path: str, node: object) -> NodeExistsError:
+    reason = f"is an array, so no node can be created below it (at {node})"
     return NodeExistsError(Location(store, path), reason)
 
 
@@ -242,26 +228,23 @@ def _clear(store: Store, path: str, format_: Format, rollback: Rollback) -> None
         raise StoreCapabilityError("overwriting requires a store that lists its keys", store)
     refuse_unmanaged(format_, store, path, "overwriting", "move it, or choose another path")
     # A store that cannot remove keys needs no removal at an empty path.
-    if holds_anything(store, path, format_):
+    if has_keys(store, path, format_):
         erase_node(format_, store, path)
         rollback.note(
             f"{Location(store, path)}: the previous node has been removed (overwrite) and is lost"
         )
 
 
-def refuse_leftovers(array: StoredArray, seen: Store) -> None:
-    """Raise a NodeExistsError if chunks exist that a new array would use as its own.
-
-    They remain if the removal of an array was interrupted.  ``seen`` is a snapshot of the store,
-    or the store itself.
-    """
+def check_leftovers(array: StoredArray, snapshot: Store) -> None:
+    """Raise a NodeExistsError if chunks exist that a new array would use as its own."""
+    # They remain if the removal of an array was interrupted.
     store, path, format_ = array.chunk_store, array.path, array.format
-    if not store.supports_listing or not any(True for _ in seen.list_prefix(array.prefix)):
+    if not store.supports_listing or not any(True for _ in snapshot.list_prefix(array.prefix)):
         return
     _, key = next(array.stored_chunks(), (None, None))
     if key is not None and format_.read(store, path) is None:
         # A key such as "0.0" may belong to other data; overwriting does not remove such keys.
-        is_chunk = format_.unmanaged_key(store, path) is None
+        is_chunk = format_.find_unmanaged_key(store, path) is None
         remedy = "pass overwrite=True to remove it first" if is_chunk else "if it is one, remove it"
         raise NodeExistsError(
             Location(store, path),
@@ -270,7 +253,7 @@ def refuse_leftovers(array: StoredArray, seen: Store) -> None:
         )
 
 
-def occupied(store: Store, path: str, overwrite: bool = False) -> NodeExistsError:
+def node_exists_error(store: Store, path: str, overwrite: bool = False) -> NodeExistsError:
     """The error for a node that already exists, although it was to be overwritten."""
     reason = "a node already exists; open it, or pass overwrite=True to remove it first"
     if overwrite:
@@ -279,17 +262,12 @@ def occupied(store: Store, path: str, overwrite: bool = False) -> NodeExistsErro
 
 
 class StoreSnapshot(WrapperStore):
-    """A store that sends each request once, although several checks read the same values.
-
-    It is for the checks before a node is created, between which nothing is written.  It keeps
-    values and empty prefixes.
-    """
+    """A store for the checks before a node is created: what several of them read is read once."""
 
     def __init__(self, inner: Store) -> None:
         super().__init__(inner)
         self._values: dict[tuple[str, int], Buffer | int | None] = {}
-        self.empty_prefixes: set[str] = set()
-        """The prefixes below which the store has listed no keys."""
+        self._empty_prefixes: set[str] = set()
 
     @classmethod
     def before_creation(
@@ -304,37 +282,38 @@ class StoreSnapshot(WrapperStore):
             return store
         snapshot = cls(store)
         nodes = {"", path.rpartition("/")[0], *([path] if of_node else ())}
-        work: list[Callable[[], object]] = []
+        requests: list[Callable[[], object]] = []
         if path or of_node:
-            work += [partial(format_.read, snapshot, node) for node in nodes]
+            requests += [partial(format_.read, snapshot, node) for node in nodes]
         if store.supports_listing:
-            work.append(partial(snapshot.list_prefix, f"{path}/" if path else ""))
+            requests.append(partial(snapshot.list_prefix, f"{path}/" if path else ""))
 
-        def request(read: Callable[[], object]) -> None:
+        def send(request: Callable[[], object]) -> None:
             try:
-                read()
+                request()
             except Exception as error:  # raised again by the check that needs it
                 if getattr(error, "unanswered", False):
                     raise
 
-        parallel_for(work, request, True, store.max_concurrency)
+        parallel_for(requests, send, True, store.max_concurrency)
         return snapshot
+
+    def is_empty(self, path: str) -> bool:
+        """Whether the store has listed no keys below a path."""
+        return (f"{path}/" if path else "") in self._empty_prefixes
 
     def get_limited(
         self, key: str, limit: int, out: memoryview | None = None
     ) -> Buffer | int | None:
-        try:
-            return self._values[key, limit]
-        except KeyError:
-            value = self.inner.get_limited(key, limit)
-        self._values[key, limit] = value
-        return value
+        if (key, limit) not in self._values:
+            self._values[key, limit] = self.inner.get_limited(key, limit)
+        return self._values[key, limit]
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        if prefix in self.empty_prefixes:
+        if prefix in self._empty_prefixes:
             return iter(())
         keys = iter(self.inner.list_prefix(prefix))
         for first in keys:
             return chain([first], keys)
-        self.empty_prefixes.add(prefix)
+        self._empty_prefixes.add(prefix)
         return iter(())

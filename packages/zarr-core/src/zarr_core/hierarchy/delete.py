@@ -63,15 +63,17 @@ def remove(
     """
     if isinstance(store, Node):
         store.stored.check_writable()
-    with opened_store(store, path, storage_options=storage_options) as (place, below):
-        format_ = store.stored.format if isinstance(store, Node) else read_node(place, below)[0]
-        if format_.read(place, below) is None:
-            raise NodeNotFoundError(Location(place, below), "no array or group here")
-        require_erasing(place)
-        check_removable(format_, place, below)
-        erase_node(format_, place, below)
+    with opened_store(store, path, storage_options=storage_options) as (opened, node_path):
+        format_ = (
+            store.stored.format if isinstance(store, Node) else read_node(opened, node_path)[0]
+        )
+        if format_.read(opened, node_path) is None:
+            raise NodeNotFoundError(Location(opened, node_path), "no array or group here")
+        require_erasing(opened)
+        check_removable(format_, opened, node_path)
+        erase_node(format_, opened, node_path)
     if isinstance(store, Node):
-        store.stored.record(removed=[below])
+        store.stored.record(removed=[node_path])
 
 
 def rmdir(
@@ -105,16 +107,15 @@ def rmdir(
     -----
     Metadata is removed first, so that an interrupted call leaves no incomplete node.
     """
-    with opened_store(store, path, storage_options=storage_options) as (place, below):
-        prefix = f"{below}/" if below else ""
-        require_erasing(place)
-        keys = list(place.list_prefix(prefix))
+    format_ = store.stored.format if isinstance(store, Node) else None
+    with opened_store(store, path, storage_options=storage_options) as (opened, node_path):
+        prefix = f"{node_path}/" if node_path else ""
+        require_erasing(opened)
+        keys = list(opened.list_prefix(prefix))
         if not keys:
-            refuse_misspelt(store, place, below, "there is nothing to remove")
-        key_order(store.stored.format if isinstance(store, Node) else None).erase_documents(
-            place, keys
-        )
-        place.erase_prefix(prefix)
+            refuse_misspelt(store, opened, node_path, "there is nothing to remove")
+        key_order(format_).erase_documents(opened, keys)
+        opened.erase_prefix(prefix)
 
 
 def check_removable(format_: Format, store: Store, path: str) -> None:
@@ -124,17 +125,10 @@ def check_removable(format_: Format, store: Store, path: str) -> None:
 
 
 def erase_node(format_: Format, store: Store, path: str) -> None:
-    """Remove a node with everything below it.
-
-    All metadata is removed first, also that of other formats, parents before members: an
-    interrupted call leaves no incomplete node.
-
-    Raises
-    ------
-    StoreCapabilityError
-        If the store cannot remove keys.
-    """
+    """Remove a node with everything below it; raises as :func:`require_erasing`."""
     require_erasing(store)
+    # All metadata is removed first, also that of other formats, and that of parents before that of
+    # members: an interrupted call leaves chunks without a node, and no node without its chunks.
     for key in format_.documents(path):
         store.erase(key)
     prefixes = format_.prefixes(path)

@@ -522,7 +522,7 @@ def _alternatives(group: Group, missing: str, parent: str) -> str:
     if stored.uses_consolidated:
         children = list(stored.child_names(stored.path))
     else:  # without reading metadata
-        children = list(stored.format.possible_children(stored.store, stored.path))
+        children = list(stored.format.child_candidates(stored.store, stored.path))
     if missing in children:
         keys = " or ".join(stored.format.detection_keys)
         return f": {names.join(parent, missing)!r} has no metadata ({keys})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,9 +51,10 @@ class Rollback:
     """
 
     def __init__(self) -> None:
-        self._created: list[_Node] = []
-        # Each note, and where keys must be stored for it to apply.
-        self._notes: dict[str, tuple[Store, str, Format] | None] = {}
+        self._created: list[_CreatedNode] = []
+        # Each note, and the condition on which it applies.
+        self._notes: dict[str, Callable[[], bool]] = {}
+        self._is_remote = False
         self._cleanups: list[Callable[[], object]] = []
 
     def create(
@@ -69,7 +71,7 @@ class Rollback:
             if not format_.create(store, path, metadata, known_empty=known_empty):
                 return False
         except BaseException:
-            self.record(store, path, format_, metadata, is_certain=False)
+            self.record_uncertain(store, path, format_)
             raise
         self.record(store, path, format_, metadata)
         return True
@@ -79,39 +81,38 @@ class Rollback:
         self.record(store, path, format_, metadata)
         format_.write(store, path, metadata)
 
-    def record(
-        self,
-        store: Store,
-        path: str,
-        format_: Format,
-        metadata: NodeMetadata,
-        *,
-        is_certain: bool = True,
-    ) -> None:
-        """Record a new node that other code stores within the block.
+    def record(self, store: Store, path: str, format_: Format, metadata: NodeMetadata) -> None:
+        """Record a new node that other code stores within the block."""
+        self._is_remote |= store.max_concurrency is not None
+        self._created.append(_CreatedNode(store, path, format_, metadata))
 
-        A node of which it is not certain that the call has stored it is kept, with a note.
-        """
-        self._created.append(_Node(store, path, format_, metadata, is_certain))
+    def record_uncertain(self, store: Store, path: str, format_: Format) -> None:
+        """Record a node that is not removed, as another writer may have stored it."""
+        self._is_remote |= store.max_concurrency is not None
+        keys = format_.documents(path)
+        self._notes[
+            f"{Location(store, path)}: an incomplete node may remain, because this attempt may have "
+            f"stored {' or '.join(map(repr, keys))}; remove it before you try again"
+        ] = lambda: any(map(store.exists, keys))
 
     def note(self, text: str) -> None:
         """Record a note for the exception, about an effect that is not undone."""
-        self._notes[text] = None
+        self._notes[text] = lambda: True
 
     def note_incomplete(self, store: Store, format_: Format, paths: list[str], remedy: str) -> None:
         """Record paths that have chunks but no node yet: the next call continues with them."""
         for path in () if store.traits.metadata_first else paths:
-            where = store, path, format_
-            self._notes[f"{Location(store, path)}: is incomplete; {remedy}"] = where
+            note = f"{Location(store, path)}: is incomplete; {remedy}"
+            self._notes[note] = partial(has_keys, store, path, format_)
 
     def complete(self) -> None:
         """Keep everything that was created so far: all nodes are complete."""
         self._created.clear()
         self._notes.clear()
 
-    def add_cleanup(self, work: Callable[[], object]) -> None:
+    def add_cleanup(self, cleanup: Callable[[], object]) -> None:
         """Call a function after nodes were removed, for example to update consolidated metadata."""
-        self._cleanups.append(work)
+        self._cleanups.append(cleanup)
 
     @contextmanager
     def nested(self) -> Iterator[None]:
@@ -136,14 +137,14 @@ class Rollback:
         self._created += other._created
         self._notes |= other._notes
         self._cleanups += other._cleanups
+        self._is_remote |= other._is_remote
 
     def _undo_within_limits(self, error: BaseException) -> list[str]:
         """Remove what was created, unless a server does not answer; return notes."""
         notes: list[str] = []
-        is_remote = any(node.store.max_concurrency is not None for node in self._created)
-        if is_remote and getattr(error, "unanswered", False):
+        if self._is_remote and getattr(error, "unanswered", False):
             reason = "the server does not answer"
-        elif is_remote and isinstance(error, INTERRUPTS):
+        elif self._is_remote and isinstance(error, INTERRUPTS):
             reason = "the call was interrupted"
             with suppress(BaseException):
                 if call_for(_INTERRUPTED_SECONDS, lambda: self._undo(notes)):
@@ -173,28 +174,24 @@ class Rollback:
                     f"consolidated metadata may list nodes that do not exist ({_reason(failure)}); "
                     "call consolidate_metadata"
                 )
-        for note, where in self._notes.items():
+        for note, applies in self._notes.items():
             with suppress(BaseException):
-                if where is not None and not holds_anything(*where):
+                if not applies():
                     continue
             notes.append(note)
 
 
-class _Node(NamedTuple):
-    """A new node; if it is not certain that the call has stored it, it is not removed."""
-
+class _CreatedNode(NamedTuple):
     store: Store
     path: str
     format: Format
     metadata: NodeMetadata
-    is_certain: bool
 
     def remains(self, reason: str) -> str:
         """A note about a node that is not removed."""
         kind = "array" if isinstance(self.metadata, ArrayMetadata) else "group"
-        verb = "remains" if self.is_certain else "may remain"
         return (
-            f"{Location(self.store, self.path)}: this incomplete {kind} {verb}, because {reason}; "
+            f"{Location(self.store, self.path)}: this incomplete {kind} remains, because {reason}; "
             "remove it before you try again"
         )
 
@@ -202,19 +199,20 @@ class _Node(NamedTuple):
         """Remove only this node; return a note about what remains of it, or an empty text."""
         store, location = self.store, Location(self.store, self.path)
         documents = self.format.documents(self.path)
-        if not self.is_certain:
-            keys = ", ".join(repr(key) for key in documents if store.exists(key))
-            return self.remains(f"this attempt may have stored {keys}") if keys else ""
         if isinstance(self.metadata, ArrayMetadata):
             store.erase_values(documents)
             if not store.supports_listing:
                 return f"{location}: chunks of the array may remain; the store cannot list them"
-            self._remove_chunks(self.metadata)
+            # The codecs of a copied array may not be installed: only its chunks need them.
+            if any(True for _ in store.list_prefix(self.format.chunk_prefix(self.path))):
+                resolved = resolve_metadata(self.metadata, location)
+                array = StoredArray(store, self.path, self.format, self.metadata, resolved)
+                array.chunk_store.erase_values([key for _, key in array.stored_chunks()])
             return ""
         reason = ""
         if store.supports_listing:
-            below = chain.from_iterable(map(store.list_prefix, self.format.prefixes(self.path)))
-            key = next((key for key in below if key not in documents), None)
+            keys = chain.from_iterable(map(store.list_prefix, self.format.prefixes(self.path)))
+            key = next((key for key in keys if key not in documents), None)
             if key is None:
                 store.erase_values(documents)
                 if self.format.read(store, self.path) is None:
@@ -223,23 +221,13 @@ class _Node(NamedTuple):
                 reason = f", because it contains {key!r}"
         return f"{location}: this new group is kept{reason}"
 
-    def _remove_chunks(self, metadata: ArrayMetadata) -> None:
-        try:
-            resolved = resolve_metadata(metadata, Location(self.store, self.path))
-            array = StoredArray(self.store, self.path, self.format, metadata, resolved)
-        except ZarrError:  # the codecs of a copied array may not be installed
-            if any(True for _ in self.store.list_prefix(self.format.chunk_prefix(self.path))):
-                raise
-        else:
-            array.chunk_store.erase_values([key for _, key in array.stored_chunks()])
-
 
 def _reason(failure: BaseException) -> str:
     text = str(failure)
     return text if isinstance(failure, ZarrError) else f"{type(failure).__name__}: {text}"
 
 
-def holds_anything(store: Store, path: str, format_: Format) -> bool:
+def has_keys(store: Store, path: str, format_: Format) -> bool:
     """Whether any key of a node, or below it, is stored."""
     return any(map(store.exists, format_.documents(path))) or any(
         True for prefix in format_.prefixes(path) for _ in store.list_prefix(prefix)

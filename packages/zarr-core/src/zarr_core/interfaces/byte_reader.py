@@ -94,7 +94,7 @@ class ByteReader(ABC):
     def verify(self) -> None:
         """Raise a ValueReplacedError if the generation was neither requested nor verified.
 
-        Called after the last read from a reader of :meth:`CachingStore.open_again`.  By default
+        Called after the last read from a reader of :meth:`CachingStore.open_cached`.  By default
         nothing, as the request that opens a value returns its present generation.
         """
         return

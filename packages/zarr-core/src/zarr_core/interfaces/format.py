@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from zarr_core.interfaces.store import NewValue
+from zarr_core.interfaces.store import SetIfMissing
 from zarr_core.names import is_path_part
 from zarr_core.threads import concurrent_map
 
@@ -122,9 +122,9 @@ class Format(ABC):
         MetadataValidationError
             As for :meth:`to_json`.
         """
-        found = self.from_json(self.to_json(metadata.replace(document=None)), location)
-        assert isinstance(found, type(metadata)), "an array stays an array"
-        return found
+        converted = self.from_json(self.to_json(metadata.replace(document=None)), location)
+        assert isinstance(converted, type(metadata)), "an array stays an array"
+        return converted
 
     def filters_and_compressors(
         self, metadata: ArrayMetadata
@@ -183,24 +183,24 @@ class Format(ABC):
             If the node has been removed.
         """
 
-    def possible_children(self, store: Store, path: str) -> Iterator[str]:
+    def child_candidates(self, store: Store, path: str) -> Iterator[str]:
         """Names of possible nodes directly below a group, sorted; by default, of the prefixes."""
-        prefix = _below(path)
+        prefix = _prefix(path)
         _, prefixes = store.list_dir(prefix)
         return filter(self.is_valid_name, (child[len(prefix) : -1] for child in sorted(prefixes)))
 
     def has_node(self, store: Store, path: str) -> bool:
         """Whether a node exists, determined by its keys; its metadata is not read.
 
-        Called for the paths of :meth:`possible_children`.
+        Called for the paths of :meth:`child_candidates`.
         """
-        prefix = _below(path)
+        prefix = _prefix(path)
         return any(store.exists(prefix + key) for key in self.detection_keys)
 
     def child_names(self, store: Store, path: str) -> Iterator[str]:
         """Names of the nodes directly below a group, sorted; their metadata is not read."""
-        found = self._each_child(store, path, lambda child: self.has_node(store, child) or None)
-        return (name for name, _ in found)
+        nodes = self._each_child(store, path, lambda child: self.has_node(store, child) or None)
+        return (name for name, _ in nodes)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Names and metadata of the nodes directly below a group, sorted by name.
@@ -215,11 +215,11 @@ class Format(ABC):
         return self._each_child(store, path, lambda child: self.read(store, child))
 
     def _each_child(
-        self, store: Store, path: str, work: Callable[[str], T | None]
+        self, store: Store, path: str, read: Callable[[str], T | None]
     ) -> Iterator[tuple[str, T]]:
-        names, prefix = self.possible_children(store, path), _below(path)
-        found = concurrent_map(names, lambda name: work(prefix + name), store.max_concurrency)
-        return ((name, value) for name, value in found if value is not None)
+        names, prefix = self.child_candidates(store, path), _prefix(path)
+        values = concurrent_map(names, lambda name: read(prefix + name), store.max_concurrency)
+        return ((name, value) for name, value in values if value is not None)
 
     def documents(self, path: str) -> tuple[str, ...]:
         """Keys of the metadata documents that a node may have; detection keys first.
@@ -227,19 +227,19 @@ class Format(ABC):
         When a hierarchy is copied, moved or removed, these keys are written after all others and
         removed before them; :attr:`detection_keys` determine their order.
         """
-        prefix = _below(path)
+        prefix = _prefix(path)
         return tuple(prefix + name for name in self.metadata_keys)
 
     def prefixes(self, path: str) -> tuple[str, ...]:
         """Prefixes of all other keys of a node, including the keys of its members."""
-        return (_below(path),)
+        return (_prefix(path),)
 
     def chunk_prefix(self, path: str) -> str:
         """The prefix of the chunk keys of an array; empty or ending in ``/``."""
-        return _below(path)
+        return _prefix(path)
 
     @abstractmethod
-    def unmanaged_key(self, store: Store, path: str) -> str | None:
+    def find_unmanaged_key(self, store: Store, path: str) -> str | None:
         """A key below a path that belongs to no node, or None.
 
         Called before a node is overwritten, so that nothing else is removed.
@@ -253,14 +253,14 @@ class Format(ABC):
         return list(keys)
 
 
-def _below(path: str) -> str:
+def _prefix(path: str) -> str:
     return f"{path}/" if path else ""
 
 
 def store_new(
-    store: Store, key: str, value: Callable[[], Buffers], seen_missing: bool = False
+    store: Store, key: str, value: Callable[[], Buffers], known_missing: bool = False
 ) -> bool:
-    """Store a value unless one exists, under its lock, as :class:`NewValue`; return whether."""
-    change = NewValue(value, seen_missing)
+    """Store a value unless one exists, under its lock, as :class:`SetIfMissing`; return whether."""
+    change = SetIfMissing(value, known_missing)
     store.update(key, change)
     return change.stored

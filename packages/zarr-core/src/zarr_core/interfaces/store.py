@@ -33,20 +33,20 @@ Change: TypeAlias = "Callable[[ByteReader | None], Buffers | ByteReader | None]"
 """Argument of :meth:`Store.update`: computes a new value from the present one."""
 
 
-class NewValue:
+class SetIfMissing:
     """A :data:`Change` that stores a value unless one exists.
 
-    ``value`` returns the value, and may be called again.  ``seen_missing`` is whether the caller
+    ``value`` returns the value, and may be called again.  ``known_missing`` is whether the caller
     has just seen that the key has no value: a store can then send only a conditional write.
     Otherwise it must read, since some services ignore conditions.  ``stored`` is whether the last
     call returned the value.
     """
 
-    __slots__ = ("seen_missing", "stored", "value")
+    __slots__ = ("known_missing", "stored", "value")
 
-    def __init__(self, value: Callable[[], Buffers], seen_missing: bool = False) -> None:
+    def __init__(self, value: Callable[[], Buffers], known_missing: bool = False) -> None:
         self.value = value
-        self.seen_missing = seen_missing
+        self.known_missing = known_missing
         self.stored = False
 
     def __call__(self, reader: ByteReader | None) -> Buffers | ByteReader:
@@ -85,7 +85,7 @@ class StoreTraits(NamedTuple):
     """Bytes that the request of :meth:`Store.open_value` reads without ``first``; for plans."""
     gap_bytes: int = ByteReader.gap_bytes
     """The attribute ``gap_bytes`` of readers of its values; for plans."""
-    realm: Hashable = None
+    endpoint: Hashable = None
     """Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice."""
     files: FileLayout | None = None
     """Where the values are, if compiled code may access the files; not copied by wrappers."""
@@ -114,7 +114,7 @@ class ReadableStore(ABC):
 
     Only "not found" means that a value is missing; every other failure raises an error.
     Methods can be called from several threads.  Stores can be pickled, or raise an error that
-    explains why not.  Stores are equal if class, :attr:`url` and ``traits.realm`` are equal.
+    explains why not.  Stores are equal if class, :attr:`url` and ``traits.endpoint`` are equal.
     """
 
     read_only: bool = False
@@ -167,7 +167,7 @@ class ReadableStore(ABC):
         """
         if self.max_concurrency is None:  # for speed
             return [self._part(key, part) for key, part in key_ranges]
-        parts = concurrent_map(key_ranges, lambda it: self._part(*it), self.max_concurrency)
+        parts = concurrent_map(key_ranges, lambda item: self._part(*item), self.max_concurrency)
         return [value for _, value in parts]
 
     def _part(self, key: str, part: ByteRange) -> Buffer | None:
@@ -227,7 +227,7 @@ class ReadableStore(ABC):
 
     def _identity(self) -> Hashable:
         """Return what distinguishes locations of stores of one class."""
-        return self.url, self.traits.realm
+        return self.url, self.traits.endpoint
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
@@ -278,17 +278,17 @@ class WritableStore(ReadableStore):
         ``change`` takes the present value (None for a missing key) and returns the new value, None
         to remove the key, or its argument to change nothing.  The new value can refer to parts of
         the present one (:meth:`ByteReader.reference`).  The function is called again if another
-        writer changed the value meanwhile.  For a :class:`NewValue`, a store may save the request
+        writer changed the value meanwhile.  For a :class:`SetIfMissing`, a store may save the request
         that reads.
 
         By default, only threads of this process are excluded.  A store that several processes share
         must also exclude these, such as by a file lock, a conditional write or a transaction.
         """
         with key_lock(self.url, key):
-            self._change(key, change)
+            self._update_unlocked(key, change)
 
-    def _change(self, key: str, change: Change) -> bool:
-        """Change a value without locking; return whether the key has a value afterwards."""
+    def _update_unlocked(self, key: str, change: Change) -> None:
+        """Read, change and write a value; the caller excludes other changes."""
         reader = self.open_value(key)
         with reader or nullcontext():
             value = change(reader)
@@ -297,7 +297,6 @@ class WritableStore(ReadableStore):
                 self.erase(key)
         elif not isinstance(value, ByteReader):
             self.set(key, value)
-        return value is not None
 
     @abstractmethod
     def erase(self, key: str) -> None:
@@ -322,8 +321,8 @@ class ListableStore(ReadableStore):
         """
         keys = iter(self.list_prefix(prefix))
         while batch := [*islice(keys, _BATCH)]:
-            found = concurrent_map(batch, self.getsize, self.max_concurrency)
-            yield from ((key, size) for key, size in found if size is not None)
+            sizes = concurrent_map(batch, self.getsize, self.max_concurrency)
+            yield from ((key, size) for key, size in sizes if size is not None)
 
     def list(self) -> Iterator[str]:
         """Iterate over all keys."""
@@ -364,7 +363,7 @@ class Store(WritableStore, ListableStore):
 class CachingStore(Store):
     """A store that keeps values, or parts of them, in memory or on a disk."""
 
-    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+    def open_cached(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         """As :meth:`open_value`, but a value that was opened before may need no request.
 
         The reader returns what it has in memory, such as the index of a shard, without a request.
@@ -379,11 +378,11 @@ class CachingStore(Store):
 
 
 def store_from_object(
-    kind: type[Store], place: Any, *, read_only: bool = False, **options: Any
+    kind: type[Store], source: Any, *, read_only: bool = False, **options: Any
 ) -> Store | None:
     """Create a store from what is not a URL; None if the class does not support it.
 
-    A class can have a class method ``from_object`` with the same arguments and result.  ``place``
+    A class can have a class method ``from_object`` with the same arguments and result.  ``source``
     is the path of a file with the store's suffix, such as ``field.zip``; without ``from_object``,
     :meth:`Store.from_url` opens it unless it is a directory.  Or it is a store and a key: the value
     is opened for reading, by ``open("s3://bucket/archive|scheme:")``.  Or it is an object of another
@@ -392,7 +391,7 @@ def store_from_object(
     """
     from_object: Callable[..., Store | None] | None = getattr(kind, "from_object", None)
     if from_object is not None:
-        return from_object(place, read_only=read_only, **options)
-    if not isinstance(place, str) or os.path.isdir(place):
+        return from_object(source, read_only=read_only, **options)
+    if not isinstance(source, str) or os.path.isdir(source):
         return None
-    return kind.from_url(place, read_only=read_only, **options)
+    return kind.from_url(source, read_only=read_only, **options)

@@ -18,16 +18,19 @@ if TYPE_CHECKING:
 
     _Method = TypeVar("_Method", bound=Callable[..., Any])
 
-# If a subclass overrides an operation of a first set, it inherits from Store those of both sets that
-# would call the inner store: there they call the operations of the subclass.
+# Operations of one kind: if a subclass overrides one of a first set, it takes the others of both sets
+# from Store, where they call the one that is overridden, and not those of the inner store.
 _KINDS: tuple[tuple[set[str], set[str]], ...] = (
-    ({"get", "get_limited", "get_partial_values", "open_value", "open_again"},
+    ({"get", "get_limited", "get_partial_values", "open_value", "open_cached"},
      {"exists", "getsize", "list_sizes"}),
     ({"set", "set_values", "update", "erase", "erase_values", "erase_prefix"}, set()),
     ({"list_prefix", "list_dir"}, {"list_sizes"}),
 )  # fmt: skip
-# The same for a subclass of a wrapper that overrides both of them.
-_DERIVED = {"get": "get_limited", "open_value": "open_again", "set": "set_values", "url": "__str__"}
+# Pairs of which a wrapper may override both: its subclass that overrides only the first one takes the
+# second one from Store, too, instead of that of the wrapper.
+_DERIVED = {
+    "get": "get_limited", "open_value": "open_cached", "set": "set_values", "url": "__str__",
+}  # fmt: skip
 
 
 def _forward(method: _Method) -> _Method:
@@ -94,10 +97,10 @@ class WrapperStore(CachingStore):
     getsize = _forward(Store.getsize)
     generation = _forward(Store.generation)
 
-    def open_again(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+    def open_cached(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         inner = self.inner
         if isinstance(inner, CachingStore):
-            return inner.open_again(key, first)
+            return inner.open_cached(key, first)
         return inner.open_value(key, first)
 
     def discard_cached(self, key: str) -> None:

@@ -24,6 +24,7 @@ from zarr_core.interfaces.byte_reader import ByteReader
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix
 from zarr_core.interfaces.store import FileLayout, Store, StoreTraits
+from zarr_core.log import log
 from zarr_core.printable import listed
 from zarr_core.stores import local_files
 from zarr_core.user_warning import warn
@@ -217,11 +218,9 @@ class LocalStore(Store):
         return status
 
     def _open(self, key: str, now: float = inf) -> int:
-        """Open the file of a key for reading; ``_MISSING`` if there is none.
-
-        The names of known directories are not checked.  If the last segment of the key is "", "."
-        or "..", it names a directory, which cannot be read; then the key is rejected.
-        """
+        """Open the file of a key for reading; ``_MISSING`` if there is none."""
+        # For speed, a key in a known directory is checked only after a failure: if its last segment
+        # is "", "." or "..", it names a directory, which cannot be read.
         until = self._inside_until.get(key[: key.rfind("/") + 1])
         if until is None or "\\" in key:
             check_key(key)
@@ -259,9 +258,22 @@ class LocalStore(Store):
         path = self._path_to_change(key)
         is_locked = has_value = False
         try:
+            # Threads wait for each other before they open the lock file: this also works where
+            # there are no file locks.
             with key_lock(self.path, key), local_files.file_lock(path):
                 is_locked = True
-                has_value = self._change(key, change)
+                reader = self.open_value(key)
+                with reader or nullcontext():  # the new value may refer to the open file
+                    if isinstance(reader, local_files.FileReader):
+                        reader.has_references = True
+                    value = change(reader)
+                    has_value = value is not None
+                    if isinstance(value, ByteReader):
+                        return
+                    if value is not None:
+                        self.set(key, value)
+                    elif reader is not None:
+                        self.erase(key)
         except OSError as error:
             if is_locked:  # of the change
                 raise
@@ -269,20 +281,6 @@ class LocalStore(Store):
         finally:
             if not has_value:  # the lock file may have been the last file of its directory
                 self._remove_empty(path)
-
-    def _change(self, key: str, change: Change) -> bool:
-        reader = self.open_value(key)
-        # The new value may refer to the open file.
-        with reader or nullcontext():
-            if isinstance(reader, local_files.FileReader):
-                reader.has_references = True
-            value = change(reader)
-            if value is None:
-                if reader is not None:
-                    self.erase(key)
-            elif not isinstance(value, ByteReader):
-                self.set(key, value)
-        return value is not None
 
     def erase(self, key: str) -> None:
         path = self._path_to_change(key)
@@ -311,10 +309,7 @@ class LocalStore(Store):
             self._remove_empty(path)
 
     def move_prefix(self, prefix: str, target: str) -> bool:
-        """Rename the directory of all keys below a prefix; return whether it was possible.
-
-        Neither prefix is empty or below the other; no key is below ``target``.
-        """
+        """Rename the directory of a prefix to ``target``, without keys; return whether it could."""
         old, new = (self._path_to_change(check_prefix(name)[:-1]) for name in (prefix, target))
         if os.path.islink(old) or not os.path.isdir(old):
             return False
@@ -338,14 +333,17 @@ class LocalStore(Store):
             than the time that any process needs to write a part of a value.
         """
         self._require_writable("")
+        count = 0
         try:
-            return sum(
-                local_files.remove_leftover(os.path.join(directory, name), older_than)
-                for directory, _, names in os.walk(self.path)
-                for name in filter(local_files.is_ours, names)
-            )
+            for directory, _, names in os.walk(self.path):
+                for name in filter(local_files.is_temporary, names):
+                    path = os.path.join(directory, name)
+                    if local_files.remove_leftover(path, older_than):
+                        log("recovery", "%s: file of a killed process removed", path)
+                        count += 1
         except OSError as error:
             raise self._write_error("", error) from error
+        return count
 
     # --- listable ---
 
@@ -376,7 +374,7 @@ class LocalStore(Store):
                     if "\\" in name:  # not in a key
                         continue
                     if entry.is_file(follow_symlinks=False):
-                        if not (name[0] == "." and local_files.is_ours(name)):
+                        if not (name[0] == "." and local_files.is_temporary(name)):
                             keys.append(prefix + name)
                     elif entry.is_dir(follow_symlinks=False):
                         prefixes.append(f"{prefix}{name}/")
@@ -418,10 +416,9 @@ class LocalStore(Store):
     # --- keys and links ---
 
     def _check_inside(self, key: str, now: float = inf) -> None:
-        """Raise an error if a link leads the directory of a key out of the store.
-
-        ``now`` permits what was seen at most half a millisecond before that time.
-        """
+        """Raise an error if a link leads the directory of a key out of the store."""
+        # Many small chunks are read and written with the present time as ``now``: a directory that
+        # was inside half a millisecond ago is then not checked again.  All others pass infinity.
         inside_until = self._inside_until
         until = inf if self._follow_links else monotonic() + _UNCHECKED
         end = -1
@@ -434,10 +431,8 @@ class LocalStore(Store):
                 is_link = stat.S_ISLNK(os.lstat(path).st_mode)
             except (FileNotFoundError, NotADirectoryError):
                 return
-            except ValueError as error:
-                raise self._key_error(prefix) from error
-            except OSError as error:
-                raise StoreReadError(local_files.read_failure(error), self, prefix) from error
+            except (OSError, ValueError) as error:
+                raise self._read_error(key.rstrip("/"), error) from error
             if is_link and self._real_path(path) is None:
                 raise self._link_error(prefix, "on the way leads out of the store")
             if len(inside_until) > _REMEMBERED:
@@ -474,7 +469,7 @@ class LocalStore(Store):
         check_key(key)
         if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) < now:
             self._check_inside(key, now)
-        if ".zarr-" in key and any(map(local_files.is_ours, key.split("/"))):
+        if ".zarr-" in key and any(map(local_files.is_temporary, key.split("/"))):
             raise StoreKeyError(
                 "names that begin with '.' and end in '.zarr-partial' or '.zarr-lock' belong to "
                 "the store",
@@ -489,8 +484,14 @@ class LocalStore(Store):
         return self._root + key
 
     def _remove_empty(self, path: str) -> None:
-        """Remove the directories that have contained a file, if they are empty."""
-        local_files.remove_empty_directories(os.path.dirname(path), self._root)
+        """Remove the directories that have contained a file, while they are empty."""
+        directory = os.path.dirname(path)
+        while len(directory) >= len(self._root):
+            try:
+                os.rmdir(directory)
+            except OSError:  # it is not empty
+                return
+            directory = os.path.dirname(directory)
 
     # --- errors ---
 
@@ -525,24 +526,18 @@ class LocalStore(Store):
 
 _SCHEME = "file:"
 _PLAIN = re.compile(r"(?:/[A-Za-z0-9_.~-]+)+", re.ASCII).fullmatch
+# Of this machine; "?" and "#" are part of the name.
+_FILE_URL = re.compile(r"file:(?://(?:localhost)?(?=/)|(?!//))(/.*)", re.I | re.DOTALL).fullmatch
 
 
 def path_from_url(url: str) -> str:
-    """The path that a URL names; anything but a file URL is a path.
-
-    Only ``%`` is special: ``?`` and ``#`` are part of the name.  Raises StoreError if the URL names
-    another machine, or its path is not absolute.
-    """
+    """The path that a URL names; anything but a file URL is a path."""
     if url[: len(_SCHEME)].lower() != _SCHEME:
         return url
-    rest = url[len(_SCHEME) :]
-    if rest.startswith("//"):
-        host, slash, path = rest[2:].partition("/")
-        rest = slash + path if host in ("", "localhost") else ""
-    if not rest.startswith("/"):
+    if not (parts := _FILE_URL(url)):
         raise StoreError(
             "a file URL needs an absolute path, as in file:///data/field.zarr; "
             "give a relative path without file://",
             store=f"{_SCHEME}//...",  # the URL may contain a password
         )
-    return unquote(rest)
+    return unquote(parts[1])

@@ -13,11 +13,11 @@ import time
 import warnings
 import zlib
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader, ValueReference
-from zarr_core.log import log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,8 +33,8 @@ else:
 
 PARTIAL = ".zarr-partial"
 LOCK = ".zarr-lock"
+# Do not wait for the writer of a FIFO; do not follow links unchecked.
 READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
-"""Do not wait for the writer of a FIFO; do not follow links unchecked."""
 _CREATE = os.O_CREAT | os.O_NOFOLLOW
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # or a link in its place
@@ -102,10 +102,7 @@ def read(descriptor: int, start: int, length: int) -> Buffer:
 
 
 class FileReader(ByteReader):
-    """Reader of an open file, which it closes.
-
-    ``store`` and ``key`` are for messages.
-    """
+    """Reader of an open file, which it closes; ``store`` and ``key`` are for messages."""
 
     __slots__ = ("_descriptor", "_key", "_store", "has_references", "size")
 
@@ -119,7 +116,7 @@ class FileReader(ByteReader):
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
-            self._check(start, length := len(buffer))
+            self.check_part(start, length := len(buffer))
             try:
                 if os.preadv(self._descriptor, (buffer,), start) != length:
                     fill(self._descriptor, buffer, start)
@@ -127,21 +124,16 @@ class FileReader(ByteReader):
                 raise self._error(error) from error
 
     def read(self, start: int, length: int) -> memoryview:
-        self._check(start, length)
+        self.check_part(start, length)
         try:
             return memoryview(read(self._descriptor, start, length))
         except OSError as error:
             raise self._error(error) from error
 
     def reference(self, start: int, length: int) -> Buffer | None:
-        self._check(start, length)
+        self.check_part(start, length)
         part: Any = FileRange(self._descriptor, start, length) if self.has_references else None
         return part  # type: ignore[no-any-return]  # only the store uses it as a FileRange
-
-    def _check(self, start: int, length: int) -> None:
-        if start < 0 or length < 0 or start + length > self.size:
-            reason = f"bytes {start} to {start + length} of a value of {self.size} bytes"
-            raise StoreReadError(reason, self._store, self._key)
 
     def _error(self, error: OSError) -> StoreReadError:
         reason = "the reader is closed" if self._descriptor < 0 else read_failure(error)
@@ -158,12 +150,57 @@ class FileReader(ByteReader):
 # --- writing ---
 
 
-def is_ours(name: str) -> bool:
-    """Whether a file name is that of a temporary file or a lock."""
+def replace_file(path: str, buffers: Sequence[Buffer], *, sync: bool) -> None:
+    """Replace a file atomically; after an OSError, the old file is unchanged."""
+    created: list[str] = []
+    for _ in range(_ATTEMPTS):
+        # 1. The value is written to a temporary file.  It is in the directory of the value, since
+        # only within one file system can a file be renamed.  O_EXCL: no other writer has this file,
+        # so writers of one key do not mix their values; the last one to rename wins.
+        temporary = _hidden_path(path, f".{next(_numbers):x}{PARTIAL}")
+        try:
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_EXCL | _CREATE, 0o666)
+        except FileNotFoundError:
+            # The directory is missing.  It is created only now: it usually exists, and another
+            # process that removes its last value may have removed it since any earlier check.
+            with suppress(FileNotFoundError):
+                created += _create_directories(os.path.dirname(path))
+            continue
+        except FileExistsError:
+            continue
+        try:
+            try:
+                _write(descriptor, buffers)
+                # 2. The value reaches the disk before its name does.  In the other order, a power
+                # failure could leave a file with the new name and without its contents.
+                if sync:
+                    os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            # 3. The complete file gets its name.  Readers open the old file or the new one, and a
+            # kill before this line leaves the old one, and a temporary file that is never a key.
+            os.replace(temporary, path)
+        except FileNotFoundError:  # the directory was removed
+            continue
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+        # 4. The name reaches the disk with the entries of its directory, and so do the names of
+        # new directories, which are entries of their parents.
+        if sync:
+            for directory in {os.path.dirname(path), *map(os.path.dirname, created)}:
+                _sync_directory(directory)
+        return
+    raise _unusable_directory(path)
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file name is that of a temporary file or a lock, and not a key."""
     return name.endswith((PARTIAL, LOCK)) and name.startswith(".")
 
 
-def _beside(path: str, ending: str) -> str:
+def _hidden_path(path: str, ending: str) -> str:
     """The path of a temporary file or lock file for ``path``, in the same directory."""
     directory, _, name = path.rpartition("/")
     if len(name) > _NAME_LIMIT or not name.isascii():
@@ -174,10 +211,7 @@ def _beside(path: str, ending: str) -> str:
 
 
 def _create_directories(path: str) -> list[str]:
-    """Create a directory and its missing parents; return these directories.
-
-    Raises FileNotFoundError if another process removes an empty directory meanwhile.
-    """
+    """Create a directory and its missing parents; return these directories."""
     missing = [path]
     with suppress(FileExistsError):  # a file makes the next call fail
         while True:
@@ -190,52 +224,6 @@ def _create_directories(path: str) -> list[str]:
         with suppress(FileExistsError):
             os.mkdir(directory)
     return missing
-
-
-def remove_empty_directories(path: str, root: str) -> None:
-    """Remove a directory and its parents below the root while they are empty."""
-    path = path.rstrip("/")
-    while len(path) >= len(root):
-        try:
-            os.rmdir(path)
-        except OSError:
-            return
-        path = os.path.dirname(path)
-
-
-def replace_file(path: str, buffers: Sequence[Buffer], *, sync: bool) -> None:
-    """Replace a file atomically; after an OSError, the old file is unchanged."""
-    created: list[str] = []
-    for _ in range(_ATTEMPTS):
-        # The value is complete before it gets its name, so that a kill leaves the old or the new.
-        partial = _beside(path, f".{next(_numbers):x}{PARTIAL}")
-        try:
-            descriptor = os.open(partial, os.O_WRONLY | os.O_EXCL | _CREATE, 0o666)
-        except FileNotFoundError:
-            with suppress(FileNotFoundError):
-                created += _create_directories(os.path.dirname(path))
-            continue
-        except FileExistsError:
-            continue
-        try:
-            try:
-                _write(descriptor, buffers)
-                if sync:
-                    os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            os.replace(partial, path)
-        except FileNotFoundError:  # the directory was removed
-            continue
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(partial)
-            raise
-        if sync:
-            for directory in {os.path.dirname(path), *map(os.path.dirname, created)}:
-                _sync_directory(directory)
-        return
-    raise _unusable_directory(path)
 
 
 def _unusable_directory(path: str) -> OSError:
@@ -252,30 +240,28 @@ def _sync_directory(path: str) -> None:
         os.close(descriptor)
 
 
+@dataclass(slots=True)
 class FileRange(ValueReference):
     """A part of an open file, in bytes, which the system copies to the new file."""
 
-    __slots__ = ("_descriptor", "_length", "_start")
-
-    def __init__(self, descriptor: int, start: int, length: int) -> None:
-        self._descriptor = descriptor
-        self._start = start
-        self._length = length
+    descriptor: int
+    start: int
+    length: int
 
     def __len__(self) -> int:
-        return self._length
+        return self.length
 
     def copy_to(self, descriptor: int) -> None:
         """Append the part to another file; raises OSError also if the source has become shorter."""
-        start, end = self._start, self._start + self._length
+        start, end = self.start, self.start + self.length
         while start < end:
             try:
                 length = min(end - start, _ONE_CALL)
-                count = os.copy_file_range(self._descriptor, descriptor, length, start)
+                count = os.copy_file_range(self.descriptor, descriptor, length, start)
             except (AttributeError, OSError):  # not on all systems, nor between all files
                 count = 0
             if not count:
-                data = os.pread(self._descriptor, min(end - start, _COPY_BYTES), start)
+                data = os.pread(self.descriptor, min(end - start, _COPY_BYTES), start)
                 if not data:
                     raise OSError(errno.EIO, "the file with the old value has become shorter")
                 count = os.write(descriptor, data)
@@ -309,34 +295,34 @@ def _write(descriptor: int, buffers: Sequence[Buffer]) -> None:
 
 @contextmanager
 def file_lock(path: str) -> Iterator[None]:
-    """Exclude every other process and thread that locks the same path, which need not exist.
-
-    The lock belongs to the open lock file and ends with the process.  A killed process leaves
-    only an empty file.  Raises OSError if the lock file cannot be created.
-    """
+    """Exclude every other process and thread that locks the same path, which need not exist."""
     if not HAVE_LOCKS:
         yield
         return
-    name = _beside(path, LOCK)
-    descriptor = _acquire(name)
+    # The lock belongs to the open lock file, so it ends with the process, however that ends.  It
+    # is not on the file of the value, which is replaced meanwhile: two processes could then have
+    # locks on two files.
+    lock_path = _hidden_path(path, LOCK)
+    descriptor = _acquire(lock_path)
     try:
         yield
     finally:
-        # The name before the lock: waiting processes detect that the file was removed.
+        # The name is removed while the lock is held: who waits for it, or opens the file now,
+        # notices in _acquire that the file has lost its name.
         with suppress(OSError):
-            os.unlink(name)
+            os.unlink(lock_path)
         if descriptor is not None:
             _release(descriptor)
 
 
-def _acquire(name: str) -> int | None:
+def _acquire(path: str) -> int | None:
     """Open and lock a file; None, with a warning, if the file system has no locks."""
     for _ in range(_ATTEMPTS):
         try:
-            descriptor = os.open(name, os.O_RDWR | _CREATE, 0o666)
+            descriptor = os.open(path, os.O_RDWR | _CREATE, 0o666)
         except FileNotFoundError:
             with suppress(FileNotFoundError):
-                _create_directories(os.path.dirname(name))
+                _create_directories(os.path.dirname(path))
             continue
         try:
             flock(descriptor, LOCK_EX)
@@ -345,23 +331,23 @@ def _acquire(name: str) -> int | None:
             if not isinstance(error, OSError) or error.errno not in _NO_LOCKS:
                 raise
             warnings.warn(
-                f"{os.path.dirname(name)}: this file system has no file locks "
+                f"{os.path.dirname(path)}: this file system has no file locks "
                 f"({error.strerror}); several processes must not change the same chunk",
                 RuntimeWarning,
                 stacklevel=2,
             )
             return None
-        if _is_at(descriptor, name):
+        if _is_at(descriptor, path):
             return descriptor
         _release(descriptor)
-    raise _unusable_directory(name)
+    raise _unusable_directory(path)
 
 
-def _is_at(descriptor: int, name: str, directory: int | None = None) -> bool:
-    """Whether the locked file is still the one at its path."""
+def _is_at(descriptor: int, path: str, directory: int | None = None) -> bool:
+    """Whether a locked file still has its name; else the lock excludes nobody."""
     try:
         return os.path.samestat(
-            os.fstat(descriptor), os.stat(name, dir_fd=directory, follow_symlinks=False)
+            os.fstat(descriptor), os.stat(path, dir_fd=directory, follow_symlinks=False)
         )
     except FileNotFoundError:
         return False
@@ -377,59 +363,53 @@ def _release(descriptor: int) -> None:
 # --- removing ---
 
 
-def remove_leftover(path: str, older_than: float) -> bool:
+def remove_leftover(path: str, older_than: float = 0.0, directory: int | None = None) -> bool:
     """Remove an old temporary file or an unused lock file; return whether it was removed."""
-    try:
-        if path.endswith(LOCK):
-            removed = _remove_unused_lock(path)
-        elif removed := time.time() - os.lstat(path).st_mtime >= older_than:
-            os.unlink(path)
-    except FileNotFoundError:
-        return False
-    if removed:
-        log("recovery", "%s: file of a killed process removed", path)
-    return removed
-
-
-def _remove_unused_lock(path: str, directory: int | None = None) -> bool:
-    if not HAVE_LOCKS:
-        return False
-    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW, dir_fd=directory)
-    try:
-        flock(descriptor, LOCK_EX | LOCK_NB)
-        unused = _is_at(descriptor, path, directory)
-        if unused:
-            os.unlink(path, dir_fd=directory)
-    except BlockingIOError:
-        return False
-    finally:
-        _release(descriptor)
-    return unused
+    with suppress(FileNotFoundError):
+        if not path.endswith(LOCK):
+            status = os.stat(path, dir_fd=directory, follow_symlinks=False)
+            if is_old := time.time() - status.st_mtime >= older_than:
+                os.unlink(path, dir_fd=directory)
+            return is_old
+        if HAVE_LOCKS:
+            descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW, dir_fd=directory)
+            try:
+                flock(descriptor, LOCK_EX | LOCK_NB)
+                if _is_at(descriptor, path, directory):
+                    os.unlink(path, dir_fd=directory)
+                    return True
+            except BlockingIOError:  # the lock is in use
+                return False
+            finally:
+                _release(descriptor)
+    return False
 
 
 def remove_tree(top: str, *, keep_top: bool) -> None:
-    """Remove everything below a directory; links are removed, not followed.
-
-    Files that other processes create meanwhile may remain.  A directory that is replaced by a link
-    meanwhile is not entered: its inode differs.
-    """
-    top = os.path.join(os.path.realpath(os.path.dirname(top)), os.path.basename(top))
+    """Remove everything below a directory, and the directory unless ``keep_top`` is true."""
+    # Another process may replace a directory by a link at any time.  So nothing is removed by its
+    # path: each directory is opened without following a link in its place, is compared with the
+    # inode that its parent listed, and its entries are removed relative to the open directory.
+    parent, name = os.path.split(top)
+    parent = os.path.realpath(parent)
     for _ in range(_PASSES):  # other processes may use a directory for a moment
         try:
-            inode, parent = os.lstat(top).st_ino, os.lstat(os.path.dirname(top)).st_ino
+            children = [(name, os.lstat(os.path.join(parent, name)).st_ino)]
+            listed = [(parent, os.lstat(parent).st_ino, children)]
         except FileNotFoundError:
             return
-        directories = [(top, inode, parent)]
-        for path, inode, _ in directories:  # parents first
-            with _opened_directory(path, inode) as opened:
-                if opened is not None:
-                    below = _remove_files(opened)
-                    directories += ((f"{path}/{name}", number, inode) for name, number in below)
+        for path, _, children in listed:  # parents first
+            for child, inode in children:
+                child_path = f"{path}/{child}"
+                with _opened_directory(child_path, inode) as opened:
+                    if opened is not None:
+                        listed.append((child_path, inode, _remove_files(opened)))
         kept = False
-        for path, _, inode in directories[: 0 if keep_top else None : -1]:
-            with _opened_directory(os.path.dirname(path), inode) as opened:
-                if opened is not None and not _remove_directory(opened, os.path.basename(path)):
-                    kept = True
+        for path, inode, children in listed[: 0 if keep_top else None : -1]:  # children first
+            if children:
+                with _opened_directory(path, inode) as opened:
+                    for child, _ in children:
+                        kept |= opened is not None and not _remove_directory(opened, child)
         if not kept:
             return
 
@@ -438,21 +418,21 @@ def _remove_files(directory: int) -> list[tuple[str, int]]:
     """Remove the files of an open directory; return the names and inodes of its directories."""
     directories: list[tuple[str, int]] = []
     with os.scandir(directory) as scan:
-        entries = list(scan)
+        entries = list(scan)  # complete before anything is removed
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             directories.append((entry.name, entry.inode()))
             continue
+        if entry.name.endswith(LOCK) and is_temporary(entry.name):
+            remove_leftover(entry.name, directory=directory)
+            continue
         with suppress(FileNotFoundError):
-            if entry.name.endswith(LOCK) and is_ours(entry.name):
-                _remove_unused_lock(entry.name, directory)
-            else:
-                os.unlink(entry.name, dir_fd=directory)
+            os.unlink(entry.name, dir_fd=directory)
     return directories
 
 
 def _remove_directory(parent: int, name: str) -> bool:
-    """Remove a directory; return False if it is not empty."""
+    """Remove a directory of an open directory; return False if it is not empty."""
     try:
         os.rmdir(name, dir_fd=parent)
     except OSError as error:

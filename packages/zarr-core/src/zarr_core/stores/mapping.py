@@ -96,9 +96,10 @@ class MappingStore(Store):
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
-        keys = self._keys(prefix)
-        below = [key for key in keys if isinstance(key, str) and key.startswith(prefix)]
-        return iter(only_keys(below))
+        keys = [
+            key for key in self._keys(prefix) if isinstance(key, str) and key.startswith(prefix)
+        ]
+        return iter(only_keys(keys))
 
     # --- the object ---
 

@@ -182,7 +182,7 @@ class DraftFormat(Format):
         keys = store.list_prefix(self.layout.below(path))
         return any(key.rpartition("/")[2] != CONSOLIDATED for key in keys)
 
-    def possible_children(self, store: Store, path: str) -> Iterator[str]:
+    def child_candidates(self, store: Store, path: str) -> Iterator[str]:
         """Return the names of documents directly below a group, and of prefixes with documents."""
         entry = self.entry(store)
         if entry is None:
@@ -191,7 +191,7 @@ class DraftFormat(Format):
 
     def child_names(self, store: Store, path: str) -> Iterator[str]:
         """Return the possible children: all of them are nodes."""
-        return self.possible_children(store, path)
+        return self.child_candidates(store, path)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Read the documents of all children; the entry point is read once."""
@@ -335,7 +335,7 @@ class DraftFormat(Format):
         """Return the prefix of chunks."""
         return self.layout.chunks(path)
 
-    def unmanaged_key(self, store: Store, path: str) -> str | None:
+    def find_unmanaged_key(self, store: Store, path: str) -> str | None:
         """Return a key that is neither metadata nor like a chunk key."""
         entry = self.entry(store)
         suffix = ".json" if entry is None else entry.suffix

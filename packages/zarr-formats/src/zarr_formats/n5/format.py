@@ -170,7 +170,7 @@ class N5(Format):
 
         return self._each_child(store, path, read)
 
-    def unmanaged_key(self, store: Store, path: str) -> str | None:
+    def find_unmanaged_key(self, store: Store, path: str) -> str | None:
         """Return a key that is neither ``attributes.json`` nor a possible block of an array."""
         others: list[str] = []
         arrays: dict[str, None] = {}

@@ -138,11 +138,11 @@ class V1(Format):
         assert changed is not None
         return changed
 
-    def possible_children(self, store: Store, path: str) -> Iterator[str]:
+    def child_candidates(self, store: Store, path: str) -> Iterator[str]:
         """Return nothing; version 1 has no groups."""
         return iter(())
 
-    def unmanaged_key(self, store: Store, path: str) -> str | None:
+    def find_unmanaged_key(self, store: Store, path: str) -> str | None:
         """Return a key that is neither a document nor a possible chunk key of an array."""
         keys = list(store.list_prefix(self.chunk_prefix(path)))
         arrays = {

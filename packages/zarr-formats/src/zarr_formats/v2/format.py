@@ -214,7 +214,7 @@ class V2(Format):
         assert changed is not None
         return changed
 
-    def unmanaged_key(self, store: Store, path: str) -> str | None:
+    def find_unmanaged_key(self, store: Store, path: str) -> str | None:
         """Return a key that belongs to no node of version 2 or 3."""
         keys = format_named("v3").unmanaged_keys(store, store.list_prefix(self.chunk_prefix(path)))
         return next(iter(self.unmanaged_keys(store, keys)), None)

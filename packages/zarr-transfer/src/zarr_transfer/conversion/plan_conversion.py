@@ -392,14 +392,13 @@ def _general_problems(spec: CopySpec, options: CopyOptions) -> Iterator[Validati
             yield ValidationProblem(
                 "", f"the destination has a node of the format {other.name}; remove it"
             )
-    if options.overwrite and (key := dest.format_.unmanaged_key(dest.store, dest.path)):
-        yield ValidationProblem(
-            "", f"overwriting would remove {key!r}, which is not part of a node"
-        )
-    if options.remove_source and (key := source.format_.unmanaged_key(source.store, source.path)):
-        yield ValidationProblem(
-            "", f"removing the source would remove {key!r}, which is not part of a node"
-        )
+    for is_removed, side, doing in (
+        (options.overwrite, dest, "overwriting"),
+        (options.remove_source, source, "removing the source"),
+    ):
+        if is_removed and (key := side.format_.find_unmanaged_key(side.store, side.path)):
+            reason = f"{doing} would remove {key!r}, which is not part of a node"
+            yield ValidationProblem("", reason)
 
 
 def _unknown_names(

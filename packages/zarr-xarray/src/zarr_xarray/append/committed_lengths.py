@@ -266,7 +266,7 @@ def was_creation_interrupted(store: Store, path: str, format_: Format, dim: str)
     listed = {} if group.consolidated is None else group.consolidated.entries
     return store.supports_listing and any(
         name not in listed and format_.read(store, join(path, name)) is not None
-        for name in format_.possible_children(store, path)
+        for name in format_.child_candidates(store, path)
     )
 
 
@@ -302,7 +302,7 @@ def _unlisted(
     if not store.supports_listing:
         return []
     names = []
-    for name in format_.possible_children(store, path):
+    for name in format_.child_candidates(store, path):
         metadata = None if name in listed else format_.read(store, join(path, name))
         if isinstance(metadata, ArrayMetadata):
             array = array_at(store, join(path, name), format_, metadata, True)
