@@ -19,7 +19,7 @@ from zarr_core.errors import (
 from zarr_core.extension import Location, ValidationProblem, hookimpl
 from zarr_core.registry import hooks, resolve
 from zarr_core.registry.hooks import register_hooks, unregister_hooks
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.overrides import override_extensions
 
 PLAIN = {"endian": "little"}
 

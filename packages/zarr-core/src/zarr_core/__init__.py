@@ -77,7 +77,7 @@ _NAMES = {
     "zarr_core.optional": "ChunkLayout Progress convert copy copy_all copy_store move rename",
     "zarr_core.registry.extension_list": "installed_extensions",
     "zarr_core.registry.hooks": "register_hooks unregister_hooks",
-    "zarr_core.registry.scope": "override_extensions",
+    "zarr_core.registry.overrides": "override_extensions",
     "zarr_core.stores.local": "LocalStore",
     "zarr_core.stores.memory": "MemoryStore",
 }

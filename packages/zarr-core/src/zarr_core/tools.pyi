@@ -94,13 +94,13 @@ from zarr_core.printable import listed as listed
 from zarr_core.printable import printable_message as printable_message
 from zarr_core.printable import quoted as quoted
 from zarr_core.printable import shorten as shorten
+from zarr_core.registry.discovery import is_provided as is_provided
 from zarr_core.registry.discovery import providers
 from zarr_core.registry.entry_points import entry_points
-from zarr_core.registry.extension_names import is_provided as is_provided
 from zarr_core.registry.hints import other_providers as other_providers
 from zarr_core.registry.resolve import create_extension as create_extension
+from zarr_core.registry.resolve import find_class as find_class
 from zarr_core.registry.resolve import find_provider as find_provider
-from zarr_core.registry.resolve import require_extension as require_extension
 from zarr_core.selection.parse import is_integer as is_integer
 from zarr_core.selection.parsed_selection import ParsedSelection as ParsedSelection
 from zarr_core.selection.projection import ChunkProjection as ChunkProjection

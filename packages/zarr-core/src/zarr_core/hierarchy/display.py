@@ -9,8 +9,8 @@ from zarr_core.errors import ExtensionError, ZarrError
 from zarr_core.interfaces.display import Display
 from zarr_core.printable import escape_controls, shorten
 from zarr_core.registry import resolve
-from zarr_core.registry.provider import is_fault
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.overrides import override_extensions
+from zarr_core.registry.provider import is_ordinary_error
 from zarr_core.user_warning import warn_once
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def displayed(node: StoredNode[Any], method: str, *arguments: Any) -> Any:
         except BaseException as error:
             # A display that fails must not prevent a node from being shown.
             expected = isinstance(error, ZarrError) and not isinstance(error, ExtensionError)
-            if expected or not is_fault(error):
+            if expected or not is_ordinary_error(error):
                 raise
             message = f"{source} raised {type(error).__name__}: {error}"
             if isinstance(error, ExtensionError):  # says which extension

@@ -19,7 +19,7 @@ from zarr_core.interfaces.codec import (
     Codec,
 )
 from zarr_core.normalize.definitions import parse_definition
-from zarr_core.registry.extension_names import is_provided
+from zarr_core.registry.discovery import is_provided
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import ARGUMENTS, NUMCODECS_IDS
 from zarr_core.registry.resolve import create_extension, find_provider

@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from zarr_core.registry.provider import canonical, known
+from zarr_core.registry.provider import known, normalize_name
 from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def _read(group_prefix: str) -> Iterator[EntryPoint]:
         except ValueError as error:  # a damaged distribution must not hide others
             warn(f"the entry points in {location} cannot be read and are ignored: {error}")
             continue
-        yield from points if canonical(name) not in read else ()
-        read.add(canonical(name))
+        yield from points if normalize_name(name) not in read else ()
+        read.add(normalize_name(name))
 
 
 def lines(text: str) -> Iterator[tuple[str, str, str]]:
@@ -94,7 +94,7 @@ def distributions(text: str) -> Iterator[tuple[str, str, str, str]]:
             children = sorted(os.listdir(folder or "."))
         for child in children:
             base, kind = os.path.splitext(child)
-            name = canonical(base.partition("-")[0])
+            name = normalize_name(base.partition("-")[0])
             if kind.lower() in (".dist-info", ".egg-info") and name not in hidden:
                 hidden.add(name)  # a distribution without entry points hides others, too
                 location = os.path.join(folder, child)

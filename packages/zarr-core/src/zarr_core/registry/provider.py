@@ -9,11 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.cache import Cache
+from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError
 from zarr_core.registry.extension_points import EXTENSION_POINTS, version_problem
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+DISTRIBUTION = "zarr-core"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +68,10 @@ class Provider:
         return self.target.partition(":")[0].strip()
 
     @property
-    def attributes(self) -> tuple[str, ...]:
-        """The names of the object of the target within the module."""
-        dotted = self.target.partition(":")[2].partition("[")[0].strip()
-        return tuple(dotted.split(".")) if dotted else ()
+    def setting(self) -> str:
+        """The call that selects it."""
+        choice = f"'{self.extension_point}.{self.name}': '{self.choice}'"
+        return f"zarr_core.config.set(providers={{{choice}}})"
 
     def __str__(self) -> str:
         return f"{self.origin} ({self.target})"
@@ -114,7 +117,9 @@ def _load(provider: Provider) -> Any:
     _check_version(provider, provider.interface_version)
     try:
         if extension is None:
-            extension = reduce(getattr, provider.attributes, import_module(provider.module))
+            dotted = provider.target.partition(":")[2].partition("[")[0].strip()
+            attributes = dotted.split(".") if dotted else ()
+            extension = reduce(getattr, attributes, import_module(provider.module))
         if provider.adapter:
             module, _, function = provider.adapter.partition(":")
             extension = getattr(import_module(module), function)(provider, extension)
@@ -150,12 +155,20 @@ def _reason(provider: Provider, error: BaseException) -> str:
     return reason
 
 
-def canonical(distribution: str) -> str:
+def normalize_name(distribution: str) -> str:
     """The normalized name of a distribution: ``Acme_Xor`` becomes ``acme-xor``."""
     return re.sub(r"[-_.]+", "-", distribution.strip()).lower()
 
 
-def is_fault(error: BaseException) -> bool:
+def is_disabled(distribution: str) -> bool:
+    """Whether the settings disable a distribution."""
+    disabled = config.settings.disabled_plugins
+    if not disabled or distribution == DISTRIBUTION:
+        return False
+    return "*" in disabled or normalize_name(distribution) in map(normalize_name, disabled)
+
+
+def is_ordinary_error(error: BaseException) -> bool:
     """Whether an error is a fault of the called code, not a request to stop the program.
 
     Includes panics of modules written in Rust, which derive from BaseException.
