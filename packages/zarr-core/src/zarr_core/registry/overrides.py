@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr_core.config import config
-from zarr_core.registry.extension_points import get_extension_point, version_problem
+from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.provider import Provider
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ def class_provider(
     point = get_extension_point(extension_point)
     if not point.interface:
         raise ValueError(f"cannot override {point.title}; to add hooks, use register_hooks")
-    reason, _ = version_problem(getattr(extension, "interface_version", 1), source) or ("", "")
-    if problem := reason or point.problem(extension):
+    if problem := point.problem(extension):
         raise TypeError(f"invalid class for {point.title} {name!r}: {problem}")
     assert isinstance(extension, type)  # otherwise point.problem() reports it
     target = f"{extension.__module__}:{extension.__qualname__}"

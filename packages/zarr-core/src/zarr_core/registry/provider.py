@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.cache import Cache
 from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError
-from zarr_core.registry.extension_points import EXTENSION_POINTS, version_problem
+from zarr_core.interfaces import INTERFACE_VERSION, OLDEST_INTERFACE_VERSION
+from zarr_core.registry.extension_points import EXTENSION_POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -114,7 +115,7 @@ known: Cache[Hashable, Any] = Cache(4096)
 
 def _load(provider: Provider) -> Any:
     point, extension = EXTENSION_POINTS[provider.extension_point], provider.extension
-    _check_version(provider, provider.interface_version)
+    _check_version(provider)
     try:
         if extension is None:
             dotted = provider.target.partition(":")[2].partition("[")[0].strip()
@@ -125,7 +126,6 @@ def _load(provider: Provider) -> Any:
             extension = getattr(import_module(module), function)(provider, extension)
         elif provider.extension_point == "hooks" and isinstance(extension, type):
             extension = extension()
-        version = getattr(extension, "interface_version", 1)
         problem = point.problem(extension)
     # Not only Exception: sys.exit() in a plugin must not end the program, and
     # a panic in a module written in Rust derives from BaseException.
@@ -133,16 +133,24 @@ def _load(provider: Provider) -> Any:
         if isinstance(error, KeyboardInterrupt):
             raise
         raise provider.failure(_reason(provider, error), "failed to load") from error
-    _check_version(provider, version)
     if problem:
         raise provider.failure(problem, "failed to load")
     return extension
 
 
-def _check_version(provider: Provider, version: object) -> None:
-    if problem := version_problem(version, provider.distribution):
-        reason, remedy = problem
-        raise provider.failure(reason, "failed to load", remedy)
+def _check_version(provider: Provider) -> None:
+    version, remedy = provider.interface_version, f"Repair {provider.distribution}"
+    if not isinstance(version, int):
+        reason = f"interface_version must be an integer, not {version!r}"
+    elif OLDEST_INTERFACE_VERSION <= version <= INTERFACE_VERSION:
+        return
+    else:
+        reason = (
+            f"it requires version {version} of the extension interface, but the installed "
+            f"zarr-core supports versions {OLDEST_INTERFACE_VERSION} to {INTERFACE_VERSION}"
+        )
+        remedy = f"Upgrade {'zarr-core' if version > INTERFACE_VERSION else provider.distribution}"
+    raise provider.failure(reason, "failed to load", remedy)
 
 
 def _reason(provider: Provider, error: BaseException) -> str:

@@ -157,8 +157,8 @@ def create_extension(
         location, complete = outer.at(location.pointer), complete and strict
     provider = find_provider(extension_point, definition, location)
     if provider is None:
-        is_error = get_extension_point(extension_point).unknown == "error"
-        if is_error or definition.must_understand:
+        point = get_extension_point(extension_point)
+        if definition.must_understand or not point.can_be_ignored:
             raise hints.unknown_extension_error(extension_point, definition.name, location)
         return None
     extension = provider.load()
