@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.messages import listed, printable_message, quoted
 from zarr_core.metadata.validation_problem import problem_lines
-from zarr_core.printable import listed, printable_message, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

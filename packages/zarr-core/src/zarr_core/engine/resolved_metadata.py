@@ -18,7 +18,7 @@ from zarr_core.errors import CodecChainError, MetadataValidationError, ZarrError
 from zarr_core.interfaces.chunk_grid import ChunkAxis
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.location import Location
-from zarr_core.log import log
+from zarr_core.messages import log
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry.overrides import cache_key
 from zarr_core.registry.provider import is_ordinary_error

@@ -18,6 +18,7 @@ from zarr_core.formats.lookup import format_named, formats_without, provided_for
 from zarr_core.formats.v3 import has_version_uri, metadata_key
 from zarr_core.interfaces.metadata_document import read_metadata
 from zarr_core.location import Location
+from zarr_core.messages import warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.discovery import is_provided, usable_names
@@ -26,7 +27,6 @@ from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER, META
 from zarr_core.registry.overrides import cache_key
 from zarr_core.registry.provider import is_ordinary_error, known
 from zarr_core.registry.resolve import reason
-from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,6 +17,7 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import inner_order
 from zarr_core.errors import MetadataError, MetadataMismatchError, UnsupportedFieldError
 from zarr_core.interfaces.chunk_grid import ChunkGrid
+from zarr_core.messages import shorten
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.attributes import check_attributes
 from zarr_core.metadata.validation import ARRAY_MEMBERS, check_document, unknown_members
@@ -53,7 +54,6 @@ from zarr_core.normalize.compare_metadata import (
 from zarr_core.normalize.data_types import parse_data_type
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.optional import check_names
-from zarr_core.printable import shorten
 from zarr_core.registry.discovery import usable_names
 from zarr_core.registry.overrides import override_extensions
 from zarr_core.registry.resolve import create_extension

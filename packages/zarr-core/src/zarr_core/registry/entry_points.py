@@ -13,8 +13,8 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
+from zarr_core.messages import warn
 from zarr_core.registry.provider import known, normalize_name
-from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,8 +18,8 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.location import NO_LOCATION, Location
+from zarr_core.messages import quoted, warn_once
 from zarr_core.metadata.validation_problem import ValidationProblem
-from zarr_core.printable import quoted
 from zarr_core.registry import discovery, hints, hooks, schemas
 from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.overrides import overrides
@@ -30,7 +30,6 @@ from zarr_core.registry.provider import (
     known,
     normalize_name,
 )
-from zarr_core.user_warning import warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,13 +63,15 @@ def find_provider(
     if provider := overrides.get().get((extension_point, name)):  # 1. overrides
         return provider
     choice = config.settings.providers.get(f"{extension_point}.{name}", "")  # 2. the settings
-    core = discovery.core_provider(extension_point, name)  # 3. the core
+    core = discovery.CORE.get(extension_point, {}).get(name)  # 3. the core
     if core and not choice:
         return core
     cached: Provider | None = known.get(key := (extension_point, name, config.version))
     if cached:
         return cached
-    candidates = discovery.providers(extension_point, name)  # 4. installed distributions
+    family = None if choice else discovery.core_provider(extension_point, name)
+    # 4. installed distributions
+    candidates = [family] if family else discovery.providers(extension_point, name)
     if not (selected := _selected(candidates, choice)):  # 5. hooks
         candidates += [
             provider

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import strictjson
 from zarr_core.definition import ordinary
 from zarr_core.errors import ZarrError
+from zarr_core.messages import warn
 from zarr_core.metadata.schema import InvalidSchemaError, Schema
 from zarr_core.registry import discovery
 from zarr_core.registry.provider import known
-from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from zarr_core.definition import ExtensionDefinition

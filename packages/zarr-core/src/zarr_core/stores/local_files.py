@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader, ValueReference
-from zarr_core.log import log
+from zarr_core.messages import log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
