@@ -173,8 +173,8 @@ def _scan() -> Scan:
         is_unused = not extension_point or (alternative and extension_point == "hooks")
         if is_unused or normalize_name(distribution) == DISTRIBUTION:
             continue
-        interface: Any = versions.get(distribution, "1")
-        interface = int(interface) if interface.isdecimal() else interface  # refused when it loads
+        number = versions.get(distribution, "1")
+        interface = int(number) if number.isdecimal() else number  # an error when it is loaded
         provider = Provider(
             extension_point, name, target, distribution, version, "", alternative, interface
         )

@@ -70,7 +70,7 @@ def unregister_hooks(plugin: object) -> None:
 
 def supplied(extension_point: str, definition: ExtensionDefinition | None = None) -> list[Provider]:
     """The providers of a definition that hooks supply, or of all names that hooks list."""
-    found: set[Provider] = set()
+    offered: set[Provider] = set()
     failures: list[ExtensionLoadError] = []
     name, hook = "", "zarr_list_extensions"
     arguments: dict[str, Any] = {"extension_point": extension_point}
@@ -83,14 +83,14 @@ def supplied(extension_point: str, definition: ExtensionDefinition | None = None
                 origin = source.distribution, source.version
                 item = class_provider(extension_point, name, item, *origin)
             if item.extension_point == extension_point and name in ("", item.name):
-                found.add(item)
+                offered.add(item)
         except (TypeError, ValueError) as error:
             failures.append(source.failure(f"{hook} returned {item!r}: {error}"))
-    if name and failures and not found:  # the definition is not unknown
+    if name and failures and not offered:  # the definition is not unknown
         raise failures[0]
     for failure in failures:
         warn_once(str(failure))
-    return sorted(found, key=str)
+    return sorted(offered, key=str)
 
 
 def choose(hook: str, items: Sequence[T], names: Iterable[str], **arguments: Any) -> T | None:
@@ -108,11 +108,11 @@ def check_metadata(location: Location, document: Mapping[str, JSON]) -> list[Val
     if not active(hook := "zarr_check_metadata"):
         return []
     document = deepcopy(dict(document))  # a hook could change it
-    found = _call(hook, location=location, document=document)
-    for source, item in found:
+    problems = _call(hook, location=location, document=document)
+    for source, item in problems:
         if not isinstance(item, ValidationProblem):
             raise source.failure(f"{hook} returned {item!r}, which must be a ValidationProblem")
-    return [problem for _, problem in found]
+    return [problem for _, problem in problems]
 
 
 def extension_used(location: Location, extension_point: str, name: str, provider: Provider) -> None:

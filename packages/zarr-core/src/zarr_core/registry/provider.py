@@ -37,8 +37,9 @@ class Provider:
         extension.  It is called with the provider and the object of the target.
     alternative : str
         For an alternative, its name in the settings; else empty.
-    interface_version : int
-        The version of the extension interface for which the distribution was written.
+    interface_version : int or str
+        The version of the extension interface for which the distribution was written; a string
+        that is not a number is an error when the extension is loaded.
     extension : type, optional
         The class, if it is not imported from the target.
     """
@@ -50,7 +51,7 @@ class Provider:
     version: str = ""
     adapter: str = ""
     alternative: str = ""
-    interface_version: int = 1
+    interface_version: int | str = 1
     extension: Any = None
 
     @property

@@ -109,8 +109,8 @@ def _files(provider: Provider) -> list[tuple[str, bytes]]:
         for other in discovery.providers(provider.extension_point, disabled=True)
         if (other.target, other.distribution) == (provider.target, provider.distribution)
     )
-    found = [*filter(None, others)]
-    return found if len(found) == 1 else []
+    files = [*filter(None, others)]
+    return files if len(files) == 1 else []
 
 
 def _file(module: str, extension_point: str, name: str) -> tuple[str, bytes] | None:
