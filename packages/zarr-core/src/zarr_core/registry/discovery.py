@@ -89,16 +89,17 @@ def providers(
         for (point, given_name), provider in overrides.get().items()
         if point == extension_point and name in (None, given_name)
     ]
-    is_scanned = disabled or "*" not in config.settings.disabled_plugins
-    installed = scan().get(extension_point, {}) if is_scanned else {}
+    off = () if disabled else config.settings.disabled_plugins
+    installed = {} if "*" in off else scan().get(extension_point, {})
     if name is None:
         core = [*CORE.get(extension_point, {}).values()]
         others = [provider for _, group in sorted(installed.items()) for provider in group]
     else:
         core = [*filter(None, [core_provider(extension_point, name)])]
         others = [*installed.get(name, ())]
-    enabled = (item for item in others if disabled or not is_disabled(item.distribution))
-    return [*given, *core, *enabled]
+    if off:
+        others = [provider for provider in others if not is_disabled(provider.distribution)]
+    return [*given, *core, *others]
 
 
 def usable_names(extension_point: str) -> list[str]:

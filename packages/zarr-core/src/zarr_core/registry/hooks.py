@@ -168,12 +168,14 @@ def _load(hook: str) -> list[tuple[Provider, HookCaller]]:
     """Import the plugins of a hook, and pluggy if there are any; those that fail are ignored."""
     sources = [item for item in providers("hooks") if item.name == hook or item.name not in _HOOKS]
     sources += _registered.values()
+    if not sources:
+        return []
+    from zarr_core.registry.hookspecs import plugin_manager  # imports pluggy
+
     callers: dict[int, tuple[Provider, HookCaller]] = {}  # several entry points can have one plugin
     for source in sources:
         try:
             plugin = source.load() if source.extension is None else source.extension
-            from zarr_core.registry.hookspecs import plugin_manager  # imports pluggy
-
             caller = getattr(plugin_manager(source, plugin).hook, hook)
         except ExtensionLoadError as error:
             warn_once(f"hooks of {source} are ignored: {error}")
