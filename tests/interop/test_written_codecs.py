@@ -7,7 +7,7 @@ import pytest
 import zarr as zarr_python
 import zarr_core as zarr
 from zarr_core.errors import ZarrError
-from zarr_core.registry.extension_names import names as extension_names
+from zarr_core.registry.discovery import usable_names as extension_names
 
 NAMES = sorted(name for name in extension_names("codec") if name.startswith("numcodecs."))
 DTYPES = ["?", "i1", "u2", "<i4", ">i8", "f4", "f8", "c8"]

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from zarr_core import user_warning
+from zarr_core import messages
 from zarr_core.registry import discovery
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not add it
@@ -26,11 +26,11 @@ def site(tmp_path, monkeypatch):
         importlib.invalidate_caches()
         discovery.refresh()
 
-    user_warning._issued.clear()
+    messages._issued.clear()
     yield install
     for module in set(sys.modules) - before:
         if (getattr(sys.modules[module], "__file__", None) or "").startswith(str(place)):
             del sys.modules[module]
-    user_warning._issued.clear()
+    messages._issued.clear()
     monkeypatch.undo()
     discovery.refresh()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from zarr_core import user_warning
+from zarr_core import messages
 from zarr_core.config import config
 from zarr_core.registry import discovery
 
@@ -59,7 +59,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         place = getattr(sys.modules[module], "__file__", None) or ""
         if place.startswith(str(site)):
             del sys.modules[module]
-    user_warning._issued.clear()
+    messages._issued.clear()
     discovery.refresh()
 
 

@@ -198,9 +198,9 @@ def test_blocks_of_two_threads_that_overlap_restore_what_was_before_both(config,
         blocks[1].__enter__()
 
     in_thread(enter_second)
-    blocks.pop(first).__exit__()
+    blocks.pop(first).__exit__(None, None, None)
     assert config.settings.remote_memory_nbytes == (20 if first else 30)
-    blocks.pop().__exit__()
+    blocks.pop().__exit__(None, None, None)
     assert config.settings.remote_memory_nbytes == 10
 
 

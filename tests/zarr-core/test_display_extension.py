@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
-from zarr_core import user_warning
+from zarr_core import messages
 from zarr_core.extension import Display, Provider
 from zarr_core.registry import discovery
 
@@ -14,7 +14,7 @@ from zarr_core.registry import discovery
 @pytest.fixture(autouse=True)
 def no_display(monkeypatch):
     """Without zarr-display, even if it is installed; no warnings have been issued."""
-    monkeypatch.setattr(user_warning, "_issued", set())
+    monkeypatch.setattr(messages, "_issued", set())
     with zarr.config.set(disabled_plugins={"zarr-display"}):
         yield
 

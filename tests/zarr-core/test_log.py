@@ -119,13 +119,13 @@ def test_a_kept_record_does_not_keep_a_store(events, monkeypatch):
 
 QUIET = """
 import logging
-from zarr_core.log import log
+from zarr_core.messages import log
 log("extensions", "unknown extension %r", "x")
 assert logging.getLogger("zarr_core").handlers
 """
 UNUSED = """
 import sys
-from zarr_core.log import log
+from zarr_core.messages import log
 before = "logging" in sys.modules
 log("retries", "again")
 assert ("logging" in sys.modules) == before

@@ -19,8 +19,8 @@ from zarr_core.errors import (
     UnsupportedFieldError,
     ZarrError,
 )
+from zarr_core.messages import escape_controls, escape_json, listed, quoted, shorten
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
-from zarr_core.printable import escape_controls, escape_json, listed, quoted, shorten
 
 HOSTILE = [*map(chr, range(32)), *map(chr, range(0x7F, 0xA0)), *"\u2028\u2029\u202e\u2066\ud800"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core import user_warning
+from zarr_core import messages
 from zarr_core.errors import ExtensionConfigurationError, NodeExistsError, UnknownExtensionError
 from zarr_core.registry import discovery, schemas
 from zarr_core.registry.provider import Provider
@@ -91,7 +91,7 @@ def test_files_of_stores_that_are_not_installed(tmp_path, suffix):
 
 
 def test_a_missing_default_compressor_is_told_once(monkeypatch):
-    monkeypatch.setattr(user_warning, "_issued", set())
+    monkeypatch.setattr(messages, "_issued", set())
     with zarr.config.set(disabled_plugins={"zarr-codecs"}):
         zarr.create_array({}, shape=2, dtype="i2", compressors=None)
         with pytest.warns(UserWarning, match=r"not compressed.*zstd.*--copy-metadata"):

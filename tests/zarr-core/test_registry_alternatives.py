@@ -6,8 +6,8 @@ import pytest
 from zarr_core.config import config
 from zarr_core.errors import ExtensionConflictError, ExtensionLoadError, UnknownExtensionError
 from zarr_core.registry import discovery, resolve
+from zarr_core.registry.discovery import name_of, usable_names
 from zarr_core.registry.extension_list import installed_extensions
-from zarr_core.registry.extension_names import name_of, names
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_alternative_is_listed_but_not_used(install, codec_source):
         found()
     _, _, line = str(caught.value).partition("to select it: ")
     assert line == "zarr_core.config.set(providers={'codec.x': 'fast[isal]'})"
-    assert "x" not in names("codec")
+    assert "x" not in usable_names("codec")
     assert found("fast[isal]") == "fast"
 
 

@@ -3,7 +3,7 @@ import sys
 import pytest
 import zarr_core
 from zarr_core.registry import discovery
-from zarr_core.registry.provider import canonical
+from zarr_core.registry.provider import normalize_name
 from zarr_core.registry.resolve import find_class
 
 
@@ -99,4 +99,4 @@ def test_a_damaged_installation_hides_no_other(install, damage):
 
 
 def test_names_of_distributions_are_compared_as_installers_do():
-    assert canonical(" Acme__X.y ") == "acme-x-y"
+    assert normalize_name(" Acme__X.y ") == "acme-x-y"

@@ -3,9 +3,9 @@ import sys
 import pytest
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.config import config
+from zarr_core.registry.discovery import usable_names
 from zarr_core.registry.extension_list import installed_extensions
-from zarr_core.registry.extension_names import names
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.overrides import override_extensions
 
 HOOKS = """
 from zarr_core.extension import hookimpl
@@ -88,8 +88,8 @@ def test_a_line_says_the_same_in_one_sentence(several):
 
 
 def test_names(several):
-    assert {"bytes", "x"} <= set(names("codec"))
+    assert {"bytes", "x"} <= set(usable_names("codec"))
     with config.set(disabled_plugins={"*"}):
-        assert names("codec") == ["bytes"]
+        assert usable_names("codec") == ["bytes"]
     with override_extensions({"codec": {"a": BytesCodec}}):
-        assert names("codec")[0] == "a"
+        assert usable_names("codec")[0] == "a"

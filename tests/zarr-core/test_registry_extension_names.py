@@ -5,8 +5,8 @@ from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.errors import UnknownExtensionError
 from zarr_core.interfaces.codec import Codec
 from zarr_core.registry import resolve
-from zarr_core.registry.extension_names import name_of
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.discovery import name_of
+from zarr_core.registry.overrides import override_extensions
 
 
 def test_names_of_core():

@@ -1,7 +1,7 @@
 import warnings
 
 import pytest
-from zarr_core import user_warning
+from zarr_core import messages
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ExtensionLoadError, UnknownExtensionError
@@ -16,7 +16,7 @@ UNHEARD = ExtensionDefinition("acme.unheard")
 
 @pytest.fixture(autouse=True)
 def _forget():
-    user_warning._issued.clear()
+    messages._issued.clear()
 
 
 def test_a_known_type_needs_no_fallback():

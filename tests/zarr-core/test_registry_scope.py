@@ -4,8 +4,8 @@ import pytest
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.interfaces.codec import BytesToBytesCodec, Codec
-from zarr_core.registry import resolve, scope
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry import overrides, resolve
+from zarr_core.registry.overrides import override_extensions
 
 
 class Other(Codec):
@@ -13,31 +13,31 @@ class Other(Codec):
 
 
 def test_blocks_nest():
-    assert scope.current() == {}
+    assert overrides.current() == {}
     with override_extensions({"codec": {"a": BytesCodec, "b": BytesCodec}}):
         with override_extensions({"codec": {"b": Other}}):
-            assert scope.current() == {"codec": {"a": BytesCodec, "b": Other}}
-        assert scope.current() == {"codec": {"a": BytesCodec, "b": BytesCodec}}
-    assert scope.current() == {}
+            assert overrides.current() == {"codec": {"a": BytesCodec, "b": Other}}
+        assert overrides.current() == {"codec": {"a": BytesCodec, "b": BytesCodec}}
+    assert overrides.current() == {}
 
 
 def test_a_block_ends_with_an_error_too():
     with pytest.raises(RuntimeError), override_extensions({"codec": {"a": BytesCodec}}):
         raise RuntimeError
-    assert "codec" not in scope.current()
+    assert "codec" not in overrides.current()
 
 
 @pytest.mark.parametrize("nothing", [None, {}])
 def test_nothing_changes_nothing(nothing):
-    before = scope.cache_key()
+    before = overrides.cache_key()
     with override_extensions(nothing):
-        assert scope.cache_key() == before
+        assert overrides.cache_key() == before
 
 
 def test_one_thread_does_not_see_the_block_of_another():
     seen = []
     with override_extensions({"codec": {"a": BytesCodec}}):
-        thread = threading.Thread(target=lambda: seen.append(scope.current()))
+        thread = threading.Thread(target=lambda: seen.append(overrides.current()))
         thread.start()
         thread.join()
     assert seen == [{}]
@@ -61,7 +61,7 @@ def test_one_thread_does_not_see_the_block_of_another():
 def test_invalid_override_raises(mapping, error, message):
     with pytest.raises(error, match=message), override_extensions(mapping):
         pass
-    assert scope.current() == {}
+    assert overrides.current() == {}
 
 
 def test_errors_can_say_where_a_class_comes_from():

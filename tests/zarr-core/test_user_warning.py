@@ -6,7 +6,7 @@ from itertools import count
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.user_warning import warn
+from zarr_core.messages import warn
 
 LENGTHS = count(1)
 

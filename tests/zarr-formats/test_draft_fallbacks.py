@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from draft_stores import EXTENSION, SPEC, array_store, document_of, open_a, ramp
-from zarr_core import user_warning
+from zarr_core import messages
 from zarr_core.config import config
 from zarr_core.errors import StoreReadOnlyError, UnknownExtensionError
 from zarr_core.extension import hookimpl
@@ -16,7 +16,7 @@ DATETIME = f"{SPEC}extensions/data-types/datetime/1.0"
 
 @pytest.fixture(autouse=True)
 def _forget():
-    user_warning._issued.clear()
+    messages._issued.clear()
 
 
 def unknown(*fallbacks, **changes):

@@ -20,7 +20,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
     OrthogonalIndexer,
 )
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.overrides import override_extensions
 from zarr_core.tools import PreparedCodecChain, create_extension
 from zarr_sharding import writer as writing
 from zarr_sharding.codec import ShardingCodec

@@ -16,7 +16,7 @@ from zarr_core.extension import (
     ChunkKeyEncoding,
     ExtensionDefinition,
 )
-from zarr_core.tools import create_extension, require_extension
+from zarr_core.tools import create_extension
 
 from zarr_bridge import calls
 from zarr_bridge.data_types import zdtype_of
@@ -228,7 +228,7 @@ class ChunkKeyEncodingAdapter(TheirEncoding):
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Create the encoding; its configuration is validated by its schema."""
         definition = ExtensionDefinition.from_json({**data, "name": cls.name})
-        return cls(require_extension("chunk_key_encoding", definition))
+        return cls(create_extension("chunk_key_encoding", definition))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the definition in the form of metadata."""

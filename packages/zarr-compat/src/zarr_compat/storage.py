@@ -12,8 +12,7 @@ from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import zarr_core
-from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import find_provider, strictjson
+from zarr_core.tools import find_class, strictjson
 
 from zarr_compat.core_store import CoreStore, wrap_core_store
 from zarr_compat.foreign import METADATA_NAMES, ForeignStore
@@ -203,9 +202,8 @@ class ZipStore(CoreStore):
         self.path: Any = path if isinstance(path, io.IOBase) else Path(path)
         """The file."""
         if isinstance(self.path, io.IOBase):
-            found = find_provider("store", ExtensionDefinition("zip"))
-            assert found is not None  # an unknown store is an error
-            super().__init__(found.load()(self.path, first_mode, compression), None)
+            zip_store = find_class("store", "zip")
+            super().__init__(zip_store(self.path, first_mode, compression), None)
             return
         url = f"zip://{self.path.absolute()}"
 

@@ -43,10 +43,10 @@ def _lazy_names(
         home, attribute = homes[name]
         if home == __name__:
             return import_module(f"{home}.{attribute}")
-        found = vars(import_module(home))
-        if attribute not in found:  # of another distribution
-            return found["optional_function"](attribute)
-        return vars(sys.modules[module]).setdefault(name, found[attribute])
+        contents = vars(import_module(home))
+        if attribute not in contents:  # of another distribution
+            return contents["optional_function"](attribute)
+        return vars(sys.modules[module]).setdefault(name, contents[attribute])
 
     def shown() -> list[str]:
         dunder = (name for name in vars(sys.modules[module]) if name.startswith("__"))
@@ -77,7 +77,7 @@ _NAMES = {
     "zarr_core.optional": "ChunkLayout Progress convert copy copy_all copy_store move rename",
     "zarr_core.registry.extension_list": "installed_extensions",
     "zarr_core.registry.hooks": "register_hooks unregister_hooks",
-    "zarr_core.registry.scope": "override_extensions",
+    "zarr_core.registry.overrides": "override_extensions",
     "zarr_core.stores.local": "LocalStore",
     "zarr_core.stores.memory": "MemoryStore",
 }

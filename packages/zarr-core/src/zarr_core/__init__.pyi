@@ -41,7 +41,7 @@ from zarr_core.normalize.codecs import codec as codec
 from zarr_core.registry.extension_list import installed_extensions as installed_extensions
 from zarr_core.registry.hooks import register_hooks as register_hooks
 from zarr_core.registry.hooks import unregister_hooks as unregister_hooks
-from zarr_core.registry.scope import override_extensions as override_extensions
+from zarr_core.registry.overrides import override_extensions as override_extensions
 from zarr_core.stores.local import LocalStore as LocalStore
 from zarr_core.stores.memory import MemoryStore as MemoryStore
 

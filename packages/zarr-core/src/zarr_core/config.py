@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import count
@@ -12,7 +13,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from typing import TypeAlias
 
     _Rule: TypeAlias = tuple[str, Callable[[Any], bool], Callable[[str], Any]]
@@ -122,8 +124,8 @@ class Config:
     """Differs if a name can resolve to another class; part of the keys of caches."""
 
     def __init__(self) -> None:
-        self._blocks: list[_Change] = []
-        numbers = count()
+        self._former: dict[int, dict[str, Any]] = {}  # what each open block will restore
+        self._keys, numbers = count(), count()
         # On a return to former settings, what was cached for them is valid again.
         self._version_of = lru_cache(64)(lambda *_: next(numbers))
 
@@ -139,7 +141,9 @@ class Config:
                 self._apply(_from_environment())
         return vars(self)[name]
 
-    def set(self, settings: Mapping[str, Any] | None = None, /, **changes: Any) -> _Change:
+    def set(
+        self, settings: Mapping[str, Any] | None = None, /, **changes: Any
+    ) -> AbstractContextManager[None]:
         """Change settings immediately; as a context manager, until the end of the block.
 
         All threads of the process have the same settings.  The end of a block restores the settings
@@ -164,9 +168,29 @@ class Config:
                 f"unknown setting: {', '.join(unknown)}; must be one of {', '.join(sorted(known))}"
             )
         with _lock:
-            before = self.settings
-            self._apply(_checked(replace(before, **changes)))
-            return _Change(self, before, changes)
+            before = {name: getattr(self.settings, name) for name in changes}
+            self._apply(_checked(replace(self.settings, **changes)))
+            after = {name: getattr(self.settings, name) for name in changes}
+        return self._block(before, after)
+
+    @contextmanager
+    def _block(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[None]:
+        with _lock:
+            key = next(self._keys)
+            self._former[key] = before
+        try:
+            yield
+        finally:
+            with _lock:
+                del self._former[key]
+                later = [former for other, former in self._former.items() if other > key]
+                restored = {}
+                for name, value in before.items():
+                    if following := [former for former in later if name in former]:
+                        following[0][name] = value  # it restores what was before both
+                    elif getattr(self.settings, name) is after[name]:
+                        restored[name] = value
+                self._apply(replace(self.settings, **restored))
 
     def _apply(self, settings: Settings) -> None:
         self.settings = settings
@@ -177,22 +201,6 @@ class Config:
             settings.encoded_slack_nbytes,
         )
 
-    def _begin(self, block: _Change) -> None:
-        with _lock:
-            self._blocks.append(block)
-
-    def _end(self, block: _Change) -> None:
-        with _lock:
-            later = self._blocks[self._blocks.index(block) + 1 :]
-            self._blocks.remove(block)
-            restored = {}
-            for name, value in block.before.items():
-                if following := [other for other in later if name in other.before]:
-                    following[0].before[name] = value  # it restores what was before both
-                elif getattr(self.settings, name) is block.after[name]:
-                    restored[name] = value
-            self._apply(replace(self.settings, **restored))
-
     def invalidate_caches(self) -> None:
         """Change :attr:`version`, also of settings to which the program returns."""
         with _lock:
@@ -200,31 +208,16 @@ class Config:
             self._apply(self.settings)
 
 
-class _Change:
-    """A change that can be undone."""
-
-    def __init__(self, config: Config, before: Settings, names: Collection[str]) -> None:
-        self._config = config
-        self.before = {name: getattr(before, name) for name in names}
-        self.after = {name: getattr(config.settings, name) for name in names}
-
-    def __enter__(self) -> None:
-        self._config._begin(self)  # noqa: SLF001 - part of Config.set
-
-    def __exit__(self, *_: object) -> None:
-        self._config._end(self)  # noqa: SLF001 - part of Config.set
-
-
 def _integer(text: str) -> int | str:
     return int(text) if text.isdecimal() else text  # a string is refused by the setting
 
 
-def _at_least(least: int, *others: object) -> _Rule:
+def _at_least(minimum: int, *others: object) -> _Rule:
     def is_valid(value: Any) -> bool:
         is_integer = isinstance(value, int) and not isinstance(value, bool)
-        return value >= least if is_integer else value in others
+        return value >= minimum if is_integer else value in others
 
-    words = [*map(repr, others), f"an integer of at least {least}"]
+    words = [*map(repr, others), f"an integer of at least {minimum}"]
     return " or ".join(words), is_valid, _integer
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.messages import listed, printable_message, quoted
 from zarr_core.metadata.validation_problem import problem_lines
-from zarr_core.printable import listed, printable_message, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -160,13 +160,13 @@ class ExtensionConflictError(ExtensionError):
 
     def _message(self) -> str:
         what = f"the {self._kind} {quoted(self.extension_name)}"
-        found = f"{len(self.distributions)} distributions provide {what}"
+        problem = f"{len(self.distributions)} distributions provide {what}"
         first = self.distributions[0].split(" ", 1)[0] if self.distributions else "NAME"
         name = f"{self.extension_point}.{self.extension_name}"
         help_ = f" Choose one: zarr_core.config.set(providers={{'{name}': '{first}'}})"
         if len({item.partition(" (")[0] for item in self.distributions}) == 1:
-            found, help_ = f"{first} provides {what} more than once", " It must be repaired."
-        return f"{found}: {'; '.join(self.distributions)}.{help_}"
+            problem, help_ = f"{first} provides {what} more than once", " It must be repaired."
+        return f"{problem}: {'; '.join(self.distributions)}.{help_}"
 
 
 class ExtensionLoadError(ExtensionError):

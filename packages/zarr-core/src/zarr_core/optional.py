@@ -90,5 +90,5 @@ def optional_function(name: str) -> Callable[..., Any]:
         missing.__name__ = missing.__qualname__ = name
         missing.__doc__ = f"Raise ``ModuleNotFoundError``: {name} needs {distribution}."
         return missing
-    found: Callable[..., Any] = getattr(import_module(module), attribute)
-    return found
+    function: Callable[..., Any] = getattr(import_module(module), attribute)
+    return function

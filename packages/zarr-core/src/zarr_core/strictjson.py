@@ -16,8 +16,8 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError
+from zarr_core.messages import quoted
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer, pointer_below
-from zarr_core.printable import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator

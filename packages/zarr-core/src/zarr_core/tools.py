@@ -42,7 +42,6 @@ _NAMES = {
     "zarr_core.hierarchy.progress": "Reporter reporter_for",
     "zarr_core.interfaces.selection": "MaskIndexer",
     "zarr_core.interfaces.store": "SetIfMissing store_from_object to_bytes",
-    "zarr_core.log": "log",
     "zarr_core.metadata.consolidated": "ConsolidatedMetadata",
     "zarr_core.metadata.nonstandard": "number_from_text",
     "zarr_core.metadata.schema": "Schema package_schema",
@@ -56,12 +55,13 @@ _NAMES = {
     "zarr_core.normalize.constraints": "parse_partial_metadata",
     "zarr_core.normalize.data_types": "data_type_for",
     "zarr_core.optional": "optional_function",
-    "zarr_core.printable": "escape_controls escape_json listed printable_message quoted shorten",
+    "zarr_core.messages": (
+        "escape_controls escape_json listed log printable_message quoted shorten warn"
+    ),
     "zarr_core.registry.entry_points": "entry_points:installed_entry_points",
-    "zarr_core.registry.extension_names": "is_provided",
     "zarr_core.registry.hints": "other_providers",
-    "zarr_core.registry.discovery": "providers:providers_of",
-    "zarr_core.registry.resolve": "create_extension find_provider require_extension",
+    "zarr_core.registry.discovery": "is_provided providers:providers_of",
+    "zarr_core.registry.resolve": "create_extension find_class find_provider",
     "zarr_core.selection.parse": "is_integer",
     "zarr_core.selection.projection": "ChunkProjection project project_dimension put take",
     "zarr_core.stores.local": "LocalStore path_from_url",
@@ -71,6 +71,5 @@ _NAMES = {
         "available_threads call_after_fork call_interruptibly concurrent_map in_one_thread "
         "longest_wait parallel_for thread_count waiting"
     ),
-    "zarr_core.user_warning": "warn",
 }
 __getattr__, __dir__, __all__ = _lazy_names(__name__, _NAMES)

@@ -66,7 +66,14 @@ from zarr_core.interfaces.selection import MaskIndexer as MaskIndexer
 from zarr_core.interfaces.store import SetIfMissing as SetIfMissing
 from zarr_core.interfaces.store import store_from_object as store_from_object
 from zarr_core.interfaces.store import to_bytes as to_bytes
-from zarr_core.log import log as log
+from zarr_core.messages import escape_controls as escape_controls
+from zarr_core.messages import escape_json as escape_json
+from zarr_core.messages import listed as listed
+from zarr_core.messages import log as log
+from zarr_core.messages import printable_message as printable_message
+from zarr_core.messages import quoted as quoted
+from zarr_core.messages import shorten as shorten
+from zarr_core.messages import warn as warn
 from zarr_core.metadata.attributes import check_attributes as check_attributes
 from zarr_core.metadata.consolidated import ConsolidatedMetadata as ConsolidatedMetadata
 from zarr_core.metadata.nonstandard import number_from_text as number_from_text
@@ -87,19 +94,13 @@ from zarr_core.normalize.compare_metadata import metadata_differences as metadat
 from zarr_core.normalize.constraints import parse_partial_metadata as parse_partial_metadata
 from zarr_core.normalize.data_types import data_type_for as data_type_for
 from zarr_core.optional import optional_function as optional_function
-from zarr_core.printable import escape_controls as escape_controls
-from zarr_core.printable import escape_json as escape_json
-from zarr_core.printable import listed as listed
-from zarr_core.printable import printable_message as printable_message
-from zarr_core.printable import quoted as quoted
-from zarr_core.printable import shorten as shorten
+from zarr_core.registry.discovery import is_provided as is_provided
 from zarr_core.registry.discovery import providers
 from zarr_core.registry.entry_points import entry_points
-from zarr_core.registry.extension_names import is_provided as is_provided
 from zarr_core.registry.hints import other_providers as other_providers
 from zarr_core.registry.resolve import create_extension as create_extension
+from zarr_core.registry.resolve import find_class as find_class
 from zarr_core.registry.resolve import find_provider as find_provider
-from zarr_core.registry.resolve import require_extension as require_extension
 from zarr_core.selection.parse import is_integer as is_integer
 from zarr_core.selection.parsed_selection import ParsedSelection as ParsedSelection
 from zarr_core.selection.projection import ChunkProjection as ChunkProjection
@@ -120,7 +121,6 @@ from zarr_core.threads import longest_wait as longest_wait
 from zarr_core.threads import parallel_for as parallel_for
 from zarr_core.threads import thread_count as thread_count
 from zarr_core.threads import waiting as waiting
-from zarr_core.user_warning import warn as warn
 
 fill_value_test = fill_test
 installed_entry_points = entry_points

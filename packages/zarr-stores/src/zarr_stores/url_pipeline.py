@@ -15,14 +15,13 @@ from urllib.parse import unquote
 
 from zarr_core.extension import (
     ByteRange,
-    ExtensionDefinition,
     Location,
     StoreCapabilityError,
     StoreError,
     StoreReadError,
 )
 from zarr_core.tools import (
-    find_provider,
+    find_class,
     format_named,
     is_provided,
     join,
@@ -257,11 +256,7 @@ def _container(start: bytes) -> str | None:
 
 
 def _store_class(scheme: str, text: str) -> type[Store]:
-    location = Location(_shown(text))
-    found = find_provider("store", ExtensionDefinition(scheme), location)
-    assert found is not None  # an unknown scheme is an error
-    kind: type[Store] = found.load()
-    return kind
+    return find_class("store", scheme, Location(_shown(text)))
 
 
 def _error(text: str, reason: str) -> StoreError:

@@ -131,11 +131,10 @@ def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
 
 def _native_parts(name: str) -> Mapping[str, str]:
     """Return what the native executor uses, such as compression libraries."""
-    from zarr_core.extension import ExtensionDefinition
-    from zarr_core.tools import find_provider
+    from zarr_core.tools import find_class
 
-    provider = find_provider("native", ExtensionDefinition(name))
-    return {} if provider is None else provider.load()().describe()
+    parts: Mapping[str, str] = find_class("native", name)().describe()
+    return parts
 
 
 def _advice(extension_point: str, name: str, choices: Iterable[str]) -> str:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.extension import Display, ExtensionDefinition
-from zarr_core.tools import find_provider
+from zarr_core.tools import find_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from zarr_core.extension import Display
 
 # In lower case: hooks may have rules for names.
 _HOSTILE = "<script>alert(1)</script><img src=x onerror='alert(1)'>\"&\x1b[2j\u202e\ud800"
@@ -80,9 +81,7 @@ class DisplayTests:
     @pytest.fixture
     def display(self) -> Display:
         """The display."""
-        found = find_provider("display", ExtensionDefinition("default"))
-        assert found is not None
-        display: Display = found.load()()
+        display: Display = find_class("display", "default")()
         return display
 
     @pytest.fixture

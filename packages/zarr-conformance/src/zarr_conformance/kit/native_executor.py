@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.extension import ChunkDecodeError, ExtensionDefinition, NativePlan
-from zarr_core.tools import find_provider
+from zarr_core.extension import ChunkDecodeError, NativePlan
+from zarr_core.tools import find_class
 
 from zarr_conformance.kit.installation import check_installed
 
@@ -57,9 +57,7 @@ class NativeExecutorTests:
 
     def test_has_plans(self, tmp_path: Path) -> None:
         """The executor has a plan for the arrays, and a reason for an array of strings."""
-        found = find_provider("native", ExtensionDefinition("default"))
-        assert found is not None
-        executor: NativeExecutor = found.load()()
+        executor: NativeExecutor = find_class("native", "default")()
         assert self.arrays, "define arrays"
         for array, _ in self._filled(tmp_path):
             plan = executor.plan(array.stored)

@@ -37,8 +37,8 @@ from zarr_core.interfaces.codec import (
 )
 from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.location import NO_LOCATION, Location
-from zarr_core.registry.extension_names import name_of
-from zarr_core.registry.provider import is_fault
+from zarr_core.registry.discovery import name_of
+from zarr_core.registry.provider import is_ordinary_error
 from zarr_core.registry.resolve import create_extension, must_be_complete, reason
 from zarr_core.selection.projection import put, take
 
@@ -247,7 +247,9 @@ def encoded_representation(
 
 
 def _refused(name: str, decoded: ArrayRepresentation, error: BaseException) -> CodecChainError:
-    if not is_fault(error) or (isinstance(error, ZarrError) and not isinstance(error, ValueError)):
+    if not is_ordinary_error(error) or (
+        isinstance(error, ZarrError) and not isinstance(error, ValueError)
+    ):
         raise error
     return CodecChainError(
         f"the codec {name!r} does not support chunks of shape {decoded.shape} and data type "

@@ -18,7 +18,7 @@ from zarr_core.errors import (
     ZarrError,
 )
 from zarr_core.interfaces.byte_reader import ValueReference
-from zarr_core.registry.provider import is_fault
+from zarr_core.registry.provider import is_ordinary_error
 from zarr_core.registry.resolve import reason
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def call(
     except BaseException as error:
         if isinstance(error, ChunkDecodeError) and not error.codec and passed_on is CodecError:
             raise type(error)(error.reason, name, error.location) from error
-        if isinstance(error, passed_on) or not is_fault(error):
+        if isinstance(error, passed_on) or not is_ordinary_error(error):
             raise
         if isinstance(error, MemoryError):  # the chunk itself may be intact
             said = str(error)

@@ -11,10 +11,9 @@ from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError
 from zarr_core.interfaces.native import NativePlan
-from zarr_core.log import log
-from zarr_core.registry import discovery, resolve, scope
-from zarr_core.registry.provider import is_fault
-from zarr_core.user_warning import warn_once
+from zarr_core.messages import log, warn_once
+from zarr_core.registry import discovery, overrides, resolve
+from zarr_core.registry.provider import is_ordinary_error
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -94,7 +93,7 @@ def _decide(array: Any) -> NativePlan | None:
 
 
 def _plan_or_reason(array: Any) -> NativePlan | str:
-    with scope.override_extensions(array.extensions):
+    with overrides.override_extensions(array.extensions):
         provider = resolve.find_provider("native", _DEFINITION)
     if provider is None:
         return NOT_INSTALLED
@@ -102,7 +101,7 @@ def _plan_or_reason(array: Any) -> NativePlan | str:
         plan: NativePlan | str = provider.load()().plan(array)
     except BaseException as error:
         # A mistake in an executor must not prevent an array from being read.
-        if not is_fault(error):
+        if not is_ordinary_error(error):
             raise
         reason = f"the native executor of {provider} raised {type(error).__name__}: {error}"
         _warn_once(reason)

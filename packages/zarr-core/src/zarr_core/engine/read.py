@@ -21,7 +21,7 @@ from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError, Va
 from zarr_core.interfaces.byte_reader import ByteRange
 from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.interfaces.store import CachingStore
-from zarr_core.log import log
+from zarr_core.messages import log
 from zarr_core.selection.projection import project, project_keys, take
 from zarr_core.threads import parallel_for
 

@@ -18,11 +18,11 @@ from zarr_core.errors import CodecChainError, MetadataValidationError, ZarrError
 from zarr_core.interfaces.chunk_grid import ChunkAxis
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.location import Location
-from zarr_core.log import log
+from zarr_core.messages import log
 from zarr_core.metadata.validation_problem import ValidationProblem
-from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import create_data_type, create_extension, reason, require_extension
-from zarr_core.registry.scope import cache_key
+from zarr_core.registry.overrides import cache_key
+from zarr_core.registry.provider import is_ordinary_error
+from zarr_core.registry.resolve import create_data_type, create_extension, reason
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -155,8 +155,8 @@ def resolve_metadata(
         )
         ignored += [] if fallback is None else [metadata.data_type]
     else:
-        data_type = require_extension("data_type", metadata.data_type, location.at("/data_type"))
-    key_encoding = require_extension(
+        data_type = create_extension("data_type", metadata.data_type, location.at("/data_type"))
+    key_encoding = create_extension(
         "chunk_key_encoding", metadata.chunk_key_encoding, location.at("/chunk_key_encoding")
     )
     chain = CodecChain.from_definitions(metadata.codecs, location.at("/codecs"))
@@ -166,7 +166,7 @@ def resolve_metadata(
     fill_value, assumed = np.empty(()), False
     with _collect_problems(location, "/fill_value", problems):
         fill_value, assumed = _fill_value(metadata, data_type, chain, bool(ignored))
-    grid = require_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
+    grid = create_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
     axes = _axes(grid, key_encoding, metadata.shape, location, problems)
     transformers: list[StorageTransformer] = []
     for number, definition in enumerate(metadata.storage_transformers):
@@ -189,12 +189,12 @@ def resolve_metadata(
             same, transformers = by_codecs, transformers[1:]
         if same is not metadata:
             part = location.at("/storage_transformers")
-            grid = require_extension("chunk_grid", same.chunk_grid, part)
+            grid = create_extension("chunk_grid", same.chunk_grid, part)
             axes = grid.axes(same.shape)
             chain = CodecChain.from_definitions(same.codecs, part)
     if metadata.chunk_memory_layout is not None:
         part = location.at("/chunk_memory_layout")
-        layout = require_extension("chunk_memory_layout", metadata.chunk_memory_layout, part)
+        layout = create_extension("chunk_memory_layout", metadata.chunk_memory_layout, part)
         chain = chain.after(metadata.chunk_memory_layout, layout.codec(len(metadata.shape)))
     ignored += chain.ignored
     for definition in ignored:
@@ -256,7 +256,7 @@ class _collect_problems:  # noqa: N801 - used as a function is
         if isinstance(error, ValueError):
             self._problems.append(ValidationProblem(self._pointer, str(error)))
             return True
-        if error is None or isinstance(error, ZarrError) or not is_fault(error):
+        if error is None or isinstance(error, ZarrError) or not is_ordinary_error(error):
             return False
         problem = ValidationProblem(self._pointer, reason(error))
         raise MetadataValidationError(self._location, [problem]) from error

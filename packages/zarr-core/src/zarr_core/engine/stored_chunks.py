@@ -16,8 +16,8 @@ from zarr_core.engine.stored_node import StoredNode
 from zarr_core.interfaces.keys import check_prefix
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
-from zarr_core.registry import scope
-from zarr_core.registry.resolve import require_extension
+from zarr_core.registry import overrides
+from zarr_core.registry.resolve import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import Format
     from zarr_core.interfaces.native import NativePlan
     from zarr_core.interfaces.store import Store
-    from zarr_core.registry.scope import Extensions
+    from zarr_core.registry.overrides import Extensions
 
     T = TypeVar("T")
 
@@ -125,7 +125,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         self.format = format_
         self.metadata = metadata
         self.consolidated = consolidated
-        self.extensions = scope.current() if extensions is None else extensions
+        self.extensions = overrides.current() if extensions is None else extensions
         self.ignored_extensions = resolved.ignored
         self.read_only = read_only or store.read_only or bool(resolved.ignored)
         self.resolved = resolved
@@ -195,9 +195,9 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         return self.inner_codecs.bytes_to_bytes if named is None else self._codecs_of(named[1])
 
     def _codecs_of(self, definitions: Sequence[ExtensionDefinition]) -> tuple[Codec, ...]:
-        with scope.override_extensions(self.extensions):
+        with overrides.override_extensions(self.extensions):
             return tuple(
-                require_extension("codec", definition, self.location) for definition in definitions
+                create_extension("codec", definition, self.location) for definition in definitions
             )
 
     @property
@@ -284,7 +284,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
             or write_empty_chunks != resolved.write_empty_chunks
             or (is_resized and (metadata.storage_transformers or not metadata.extensions_key))
         ):
-            with scope.override_extensions(self.extensions):
+            with overrides.override_extensions(self.extensions):
                 resolved = resolve_cached(metadata, self.store, self.path, write_empty_chunks)
         elif is_resized:
             resolved = resolved.resized(metadata.shape, self.location)

@@ -9,7 +9,7 @@ from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyErro
 from zarr_core.interfaces.store import READ_ONLY
 from zarr_core.location import Location
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.registry import scope
+from zarr_core.registry import overrides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
-    from zarr_core.registry.scope import Extensions
+    from zarr_core.registry.overrides import Extensions
 
 M = TypeVar("M", bound="NodeMetadata")
 
@@ -177,7 +177,7 @@ class StoredGroup(StoredNode[GroupMetadata]):
         self.ignored_extensions = ()
         self.fixed = False
         self.read_only = read_only or store.read_only
-        self.extensions = scope.current() if extensions is None else extensions
+        self.extensions = overrides.current() if extensions is None else extensions
 
     @property
     def uses_consolidated(self) -> bool:

@@ -18,15 +18,15 @@ from zarr_core.formats.lookup import format_named, formats_without, provided_for
 from zarr_core.formats.v3 import has_version_uri, metadata_key
 from zarr_core.interfaces.metadata_document import read_metadata
 from zarr_core.location import Location
+from zarr_core.messages import warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.registry.extension_names import is_provided, names
+from zarr_core.registry.discovery import is_provided, usable_names
 from zarr_core.registry.hints import requirement
 from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER, METADATA_KEYS
-from zarr_core.registry.provider import is_fault, known
+from zarr_core.registry.overrides import cache_key
+from zarr_core.registry.provider import is_ordinary_error, known
 from zarr_core.registry.resolve import reason
-from zarr_core.registry.scope import cache_key
-from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -144,7 +144,7 @@ def _attempt(call: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseExcept
     try:
         return call(*arguments), None
     except BaseException as error:
-        if isinstance(error, ZarrError | OSError) or not is_fault(error):
+        if isinstance(error, ZarrError | OSError) or not is_ordinary_error(error):
             raise
         return None, error
 
@@ -162,7 +162,7 @@ def _others() -> tuple[str, ...]:
     """The names of the other installed formats in the order of detection; cached."""
     order: tuple[str, ...] | None = known.get(key := ("detection order", cache_key()))
     if order is None:
-        installed = {*names("format")} - {DETECTION_ORDER[0]}
+        installed = {*usable_names("format")} - {DETECTION_ORDER[0]}
         order = known.keep(key, tuple(sorted(installed, key=_rank)))
     return order
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ZarrError
-from zarr_core.registry.extension_names import names
-from zarr_core.registry.provider import is_fault
+from zarr_core.location import NO_LOCATION
+from zarr_core.registry.discovery import usable_names
+from zarr_core.registry.hints import unknown_extension_error
+from zarr_core.registry.overrides import cache_key
+from zarr_core.registry.provider import is_ordinary_error
 from zarr_core.registry.resolve import find_provider, reason
-from zarr_core.registry.scope import cache_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -39,7 +41,7 @@ def format_named(name: str | int) -> Format:
     try:
         made: Format = extension()
     except BaseException as error:
-        if isinstance(error, ZarrError) or not is_fault(error):
+        if isinstance(error, ZarrError) or not is_ordinary_error(error):
             raise
         raise provider.failure(reason(error)) from error
     return _formats.keep(key, made)
@@ -51,13 +53,14 @@ def provided_format(name: str | int) -> Provider:
         raise TypeError(f"zarr_format must be the number or the name of a format, not {name!r}")
     called = f"v{name}" if isinstance(name, int) else name
     provider = find_provider("format", ExtensionDefinition(called))
-    assert provider is not None  # formats are never ignored
+    if provider is None:
+        raise unknown_extension_error("format", called, NO_LOCATION)
     return provider
 
 
 def formats_without(name: str) -> Iterator[Format]:
     """All installed formats except one."""
-    for other in names("format"):
+    for other in usable_names("format"):
         if other != name:
             try:
                 yield format_named(other)

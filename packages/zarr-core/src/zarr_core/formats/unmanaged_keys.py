@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from zarr_core.errors import ExtensionError, NodeExistsError
 from zarr_core.location import Location
 from zarr_core.names import CHECKPOINT_NAME, MANIFEST_NAMES
-from zarr_core.registry.resolve import require_extension
+from zarr_core.registry.resolve import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -55,7 +55,7 @@ def _may_be_chunk(metadata: ArrayMetadata | None, key: str) -> bool:
     if metadata is None:
         return False
     try:
-        encoding = require_extension(
+        encoding = create_extension(
             "chunk_key_encoding", metadata.chunk_key_encoding, Location("array")
         )
     except ExtensionError:  # any keys, as with storage transformers

@@ -27,7 +27,7 @@ from zarr_core.metadata.node import node_from_json, parse_stored
 from zarr_core.metadata.validation import ARRAY_MEMBERS, GROUP_MEMBERS, unknown_members
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.names import check_node_name, is_node_name, is_reserved_name
-from zarr_core.registry.extension_names import names
+from zarr_core.registry.discovery import usable_names
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import FORMAT_EXTENSIONS
 
@@ -206,7 +206,7 @@ def _unknown_fields(fields: Mapping[str, JSON]) -> list[ValidationProblem]:
     """
     if not unknown_members(fields, ()):
         return []
-    problems = unknown_members(fields, names("extension"))
+    problems = unknown_members(fields, usable_names("extension"))
     for number, it in enumerate(problems[:_HINTS]):
         name = it.pointer[1:].replace("~1", "/").replace("~0", "~")
         message = f"{it.message}. {install_hint('extension', name)}"

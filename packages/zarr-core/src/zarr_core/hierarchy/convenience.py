@@ -17,7 +17,7 @@ from zarr_core.hierarchy.open import open_group
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
 from zarr_core.optional import check_names
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.overrides import override_extensions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -25,10 +25,10 @@ from zarr_core.hierarchy.rollback import has_keys
 from zarr_core.interfaces.store import READ_ONLY
 from zarr_core.interfaces.wrapper_store import WrapperStore
 from zarr_core.location import Location
+from zarr_core.messages import warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.threads import parallel_for
-from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ZarrError
 from zarr_core.interfaces.display import Display
-from zarr_core.printable import escape_controls, shorten
+from zarr_core.messages import escape_controls, shorten, warn_once
 from zarr_core.registry import resolve
-from zarr_core.registry.provider import is_fault
-from zarr_core.registry.scope import override_extensions
-from zarr_core.user_warning import warn_once
+from zarr_core.registry.overrides import override_extensions
+from zarr_core.registry.provider import is_ordinary_error
 
 if TYPE_CHECKING:
     from zarr_core.engine.stored_array import StoredArray
@@ -38,7 +37,7 @@ def displayed(node: StoredNode[Any], method: str, *arguments: Any) -> Any:
         except BaseException as error:
             # A display that fails must not prevent a node from being shown.
             expected = isinstance(error, ZarrError) and not isinstance(error, ExtensionError)
-            if expected or not is_fault(error):
+            if expected or not is_ordinary_error(error):
                 raise
             message = f"{source} raised {type(error).__name__}: {error}"
             if isinstance(error, ExtensionError):  # says which extension

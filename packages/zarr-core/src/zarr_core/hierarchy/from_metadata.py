@@ -13,14 +13,13 @@ from zarr_core.engine.stored_node import StoredGroup
 from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError, ZarrError
 from zarr_core.formats.lookup import format_named
 from zarr_core.location import Location
+from zarr_core.messages import listed, warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
-from zarr_core.printable import listed
 from zarr_core.registry import hooks
-from zarr_core.registry.provider import is_fault
+from zarr_core.registry.overrides import override_extensions
+from zarr_core.registry.provider import is_ordinary_error
 from zarr_core.registry.resolve import create_extension, reason
-from zarr_core.registry.scope import override_extensions
-from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -242,7 +241,7 @@ def _problems(
         if others := [item for item in problems if not isinstance(item, ValidationProblem)]:
             raise TypeError(f"check returned {others[0]!r}, which is not a ValidationProblem")
     except BaseException as error:
-        if isinstance(error, ZarrError) or not is_fault(error):
+        if isinstance(error, ZarrError) or not is_ordinary_error(error):
             raise
         failure = ValidationProblem(
             pointer, f"the extension for this field failed: {reason(error)}"

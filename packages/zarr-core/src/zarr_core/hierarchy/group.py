@@ -23,11 +23,11 @@ from zarr_core.hierarchy.delete import check_removable, erase_node, is_stored, r
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
 from zarr_core.location import Location
+from zarr_core.messages import escape_controls, shorten
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.optional import optional_function, with_advice
-from zarr_core.printable import escape_controls, shorten
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.overrides import override_extensions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -22,7 +22,7 @@ from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.optional import check_names, with_advice
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.overrides import override_extensions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,8 +14,8 @@ from zarr_core.hierarchy.coerce import elements_of
 from zarr_core.interfaces.chunk_observer import forget_chunks
 from zarr_core.interfaces.codec import SubchunkCodec
 from zarr_core.interfaces.selection import BasicIndexer
-from zarr_core.registry.resolve import require_extension
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.overrides import override_extensions
+from zarr_core.registry.resolve import create_extension
 from zarr_core.selection import parse
 from zarr_core.selection.parse import as_integer
 
@@ -123,7 +123,7 @@ def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...])
         if metadata.chunk_grid is array.metadata.chunk_grid and not metadata.storage_transformers:
             grid = array.resolved.grid
         else:
-            grid = require_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
+            grid = create_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
         new_grid = grid.resized(_in_inner_chunks(array, shape))
         new = metadata.replace(shape=shape)
         if new_grid is not grid:

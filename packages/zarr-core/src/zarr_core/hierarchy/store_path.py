@@ -132,9 +132,9 @@ def _store_of(place: Any, read_only: bool, options: dict[str, Any]) -> Store:
         return MemoryStore(place, read_only=read_only)
     modules = [*_modules(place)]
     if modules:
-        from zarr_core.registry.extension_names import names  # slow to import
+        from zarr_core.registry.discovery import usable_names  # slow to import
 
-        known = set(names("store"))
+        known = set(usable_names("store"))
         for name in modules:
             if name in known:
                 kind = _store_class(name, Location(repr(type(place))))
@@ -191,7 +191,7 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
     # For speed: other suffixes do not need the installed stores.
     if suffix not in ("", ".zarr"):
         _check_metadata_key(text)
-        from zarr_core.registry.extension_names import is_provided  # slow to import
+        from zarr_core.registry.discovery import is_provided  # slow to import
         from zarr_core.registry.known_extensions import FILE_SUFFIXES
 
         name = suffix[1:]
@@ -214,7 +214,7 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
 
 def _from_url(url: str, read_only: bool, options: dict[str, Any]) -> Store:
     """Open the store that the scheme of a URL names."""
-    from zarr_core.registry.extension_names import is_provided  # slow to import
+    from zarr_core.registry.discovery import is_provided  # slow to import
     from zarr_core.registry.known_extensions import URL_CHAINS
 
     scheme, _, rest = url.partition("://")
@@ -229,7 +229,7 @@ def _from_url(url: str, read_only: bool, options: dict[str, Any]) -> Store:
 
 def _is_zip(text: str) -> bool:
     """Whether a path is that of a zip archive, whatever its suffix, and a store can open it."""
-    from zarr_core.registry.extension_names import is_provided  # slow to import
+    from zarr_core.registry.discovery import is_provided  # slow to import
 
     if not os.path.isfile(text) or not is_provided("store", "zip"):
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.printable import escape_controls, shorten
+from zarr_core.messages import escape_controls, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

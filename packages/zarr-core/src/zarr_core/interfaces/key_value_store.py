@@ -14,7 +14,7 @@ from zarr_core.interfaces.byte_reader import BufferByteReader, ByteReader
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix, encode_key, only_keys
 from zarr_core.interfaces.store import Store, to_bytes
-from zarr_core.log import log
+from zarr_core.messages import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

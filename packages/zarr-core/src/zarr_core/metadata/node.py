@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from zarr_core import strictjson
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError
+from zarr_core.messages import shorten, warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.validation import has_fractions, is_fill_value, refuse_node
-from zarr_core.printable import shorten
-from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON

@@ -27,7 +27,7 @@ from zarr_core.normalize.codecs import (
 )
 from zarr_core.normalize.data_types import parse_data_type
 from zarr_core.normalize.definitions import parse_chunk_key_encoding, parse_definition
-from zarr_core.registry.resolve import require_extension
+from zarr_core.registry.resolve import create_extension
 from zarr_core.selection.parse import as_integer
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _resolved(
     fill_value: np.ndarray[Any, Any],
 ) -> tuple[ExtensionDefinition, ...]:
     """The codecs with every default explicit."""
-    chunk_grid = require_extension("chunk_grid", grid, NEW_ARRAY.at("/chunk_grid"))
+    chunk_grid = create_extension("chunk_grid", grid, NEW_ARRAY.at("/chunk_grid"))
     try:
         axes = chunk_grid.axes(shape)
     except ValueError as error:
@@ -179,7 +179,7 @@ def grid_of(lengths: Lengths) -> ExtensionDefinition:
         return ExtensionDefinition("regular", {"chunk_shape": shape})
     configuration = {**VARIABLE_GRID.configuration, "chunk_shapes": shape}
     grid = ExtensionDefinition(VARIABLE_GRID.name, configuration)
-    resolved: ExtensionDefinition = require_extension(
+    resolved: ExtensionDefinition = create_extension(
         "chunk_grid", grid, NEW_ARRAY.at("/chunk_grid")
     ).to_definition()
     return resolved

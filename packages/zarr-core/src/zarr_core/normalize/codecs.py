@@ -18,13 +18,13 @@ from zarr_core.interfaces.codec import (
     BytesToBytesCodec,
     Codec,
 )
+from zarr_core.messages import warn_once
 from zarr_core.normalize.definitions import parse_definition
-from zarr_core.registry.extension_names import is_provided
+from zarr_core.registry.discovery import is_provided
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import ARGUMENTS, NUMCODECS_IDS
 from zarr_core.registry.resolve import create_extension, find_provider
 from zarr_core.strictjson import MAX_DEPTH, plain
-from zarr_core.user_warning import warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import CodecChainError, ExtensionError, ZarrError
+from zarr_core.messages import shorten
 from zarr_core.metadata.validation import ARRAY_MEMBERS
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.normalize.codecs import codec_kind
-from zarr_core.printable import shorten
-from zarr_core.registry.resolve import create_extension, require_extension
+from zarr_core.registry.resolve import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -178,7 +178,7 @@ def _is_fill_value(metadata: ArrayMetadata, wanted: Any) -> bool:
 def _normal(extension_point: str, definition: ExtensionDefinition) -> ExtensionDefinition:
     """The definition with every default, or the same if its configuration is partial."""
     try:
-        extension = require_extension(extension_point, definition)
+        extension = create_extension(extension_point, definition)
         normal: ExtensionDefinition = extension.to_definition()
     except (ExtensionError, ValueError):
         return definition

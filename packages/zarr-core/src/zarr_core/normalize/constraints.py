@@ -17,6 +17,7 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import inner_order
 from zarr_core.errors import MetadataError, MetadataMismatchError, UnsupportedFieldError
 from zarr_core.interfaces.chunk_grid import ChunkGrid
+from zarr_core.messages import shorten
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.attributes import check_attributes
 from zarr_core.metadata.validation import ARRAY_MEMBERS, check_document, unknown_members
@@ -53,10 +54,9 @@ from zarr_core.normalize.compare_metadata import (
 from zarr_core.normalize.data_types import parse_data_type
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.optional import check_names
-from zarr_core.printable import shorten
-from zarr_core.registry.extension_names import names
-from zarr_core.registry.resolve import require_extension
-from zarr_core.registry.scope import override_extensions
+from zarr_core.registry.discovery import usable_names
+from zarr_core.registry.overrides import override_extensions
+from zarr_core.registry.resolve import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,7 @@ def parse_partial_metadata(metadata: Any, location: str = "metadata") -> dict[st
     elif "shape" not in members:
         complete["shape"] = [0] * (len(dimension_names) if isinstance(dimension_names, list) else 0)
     check_document(complete, location, "array")
-    if unknown := unknown_members(members, (*ARRAY_MEMBERS, *names("extension"))):
+    if unknown := unknown_members(members, (*ARRAY_MEMBERS, *usable_names("extension"))):
         raise UnsupportedFieldError(location, unknown)
     return {name: members[name] for name in members if name not in ("zarr_format", "node_type")}
 
@@ -370,7 +370,7 @@ def _lengths_of(
 ) -> Lengths:
     """The lengths of the chunks of a document along each dimension."""
     sizes = tuple(document.get("shape", shape))
-    axes = require_extension("chunk_grid", grid, NEW_ARRAY.at("/chunk_grid")).axes(
+    axes = create_extension("chunk_grid", grid, NEW_ARRAY.at("/chunk_grid")).axes(
         shape if None in sizes else sizes
     )
     return tuple(

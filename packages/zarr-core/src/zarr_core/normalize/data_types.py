@@ -20,11 +20,10 @@ from zarr_core.interfaces.data_type import DataType
 from zarr_core.location import Location
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.definitions import parse_definition
-from zarr_core.registry import hints, scope
-from zarr_core.registry.discovery import ENTRY_POINTS, providers
-from zarr_core.registry.extension_names import names
-from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import find_provider, lookup, require_extension
+from zarr_core.registry import hints, overrides
+from zarr_core.registry.discovery import CORE, providers, usable_names
+from zarr_core.registry.provider import is_ordinary_error
+from zarr_core.registry.resolve import create_extension, find_provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +41,7 @@ def parse_data_type(dtype: Any) -> tuple[DataType, Literal["little", "big"] | No
     if isinstance(dtype, str):
         definition = ExtensionDefinition(dtype)
         # Names of extensions take precedence.  The error for an unknown name is expensive.
-        if lookup("data_type", definition) or not _is_numpy(dtype):
+        if find_provider("data_type", definition) or not _is_numpy(dtype):
             return _create(definition), None
     numpy_dtype = _without_padding(np.dtype(dtype))
     data_type = data_type_for(numpy_dtype)
@@ -64,7 +63,7 @@ def data_type_for(dtype: np.dtype[Any]) -> DataType:
         If there is no data type for such elements.
     """
     broken: list[ExtensionError] = []
-    for name in chain(ENTRY_POINTS["data_type"], ("r8",), _other_names()):
+    for name in chain(CORE["data_type"], _other_names()):
         try:
             data_type = _from_numpy(name, dtype)
         except (ExtensionLoadError, ExtensionConflictError) as error:
@@ -121,7 +120,7 @@ def _byte_order(dtype: np.dtype[Any]) -> Literal["little", "big"] | None:
 
 
 def _create(definition: ExtensionDefinition) -> DataType:
-    data_type: DataType = require_extension(
+    data_type: DataType = create_extension(
         "data_type", definition, Location("new array", pointer="/data_type")
     )
     return data_type
@@ -129,20 +128,22 @@ def _create(definition: ExtensionDefinition) -> DataType:
 
 def _other_names() -> Iterator[str]:
     """Names besides those of the core."""
-    yield from scope.current().get("data_type", ())
-    installed = names("data_type")
-    yield from sorted(installed, key=lambda name: (not hints.well_known("data_type", name), name))
+    yield from overrides.current().get("data_type", ())
+    installed = usable_names("data_type")
+    yield from sorted(
+        installed, key=lambda name: (not hints.distribution_of("data_type", name), name)
+    )
 
 
 def _from_numpy(name: str, dtype: np.dtype[Any]) -> DataType | None:
     """The data type for a dtype from the class of a name; errors in its code are load errors."""
     provider = find_provider("data_type", ExtensionDefinition(name))
-    assert provider is not None  # data types are never ignored
+    assert provider is not None  # the name of an installed data type
     extension = provider.load()
     try:
         data_type = extension.from_numpy(dtype)
     except BaseException as error:
-        if isinstance(error, ValueError | ExtensionError) or not is_fault(error):
+        if isinstance(error, ValueError | ExtensionError) or not is_ordinary_error(error):
             raise
         reason = f"from_numpy raised {type(error).__name__}: {error}"
         raise provider.failure(reason) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.registry.resolve import require_extension
+from zarr_core.registry.resolve import create_extension
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def parse_chunk_key_encoding(
     definition = (
         format_.chunk_key_encoding if encoding is None else _parse_encoding(encoding, format_)
     )
-    resolved = require_extension(
+    resolved = create_extension(
         "chunk_key_encoding", definition, location.at("/chunk_key_encoding")
     )
     complete: ExtensionDefinition = resolved.to_definition()

@@ -7,15 +7,17 @@ The extensions of the core are found without a scan; a test compares their table
 from __future__ import annotations
 
 import re
+import sys
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from zarr_core import __version__
 from zarr_core.config import config
+from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
 from zarr_core.registry.entry_points import entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
-from zarr_core.registry.provider import Provider, canonical, known
-
-DISTRIBUTION = "zarr-core"
+from zarr_core.registry.overrides import overrides
+from zarr_core.registry.provider import DISTRIBUTION, Provider, is_disabled, known, normalize_name
 
 ENTRY_POINTS: dict[str, dict[str, str]] = {
     "codec": {"bytes": "zarr_core.codecs.bytes:BytesCodec"},
@@ -50,61 +52,107 @@ Scan: TypeAlias = dict[str, dict[str, tuple[Provider, ...]]]
 """Providers by extension point and name, sorted by distribution, without those of the core."""
 
 
-def _of_core(extension_point: str, name: str, target: str) -> Provider:
-    return Provider(extension_point, name, target, DISTRIBUTION, __version__)
-
-
-FAMILIES = {"data_type": _of_core("data_type", "r*", "zarr_core.data_types.raw:RawBits")}
-"""Classes for many names; the provider has a pattern as its name."""
-
 CORE = {
-    point: {name: _of_core(point, name, target) for name, target in targets.items()}
+    point: {
+        name: Provider(point, name, target, DISTRIBUTION, __version__)
+        for name, target in targets.items()
+    }
     for point, targets in ENTRY_POINTS.items()
 }
-"""The providers of the core by extension point and name, without families."""
+"""The providers of the core by extension point and name."""
 
-_RAW_BITS = re.compile(r"r[1-9][0-9]*", re.ASCII).fullmatch
+_RAW_BITS = Provider(
+    "data_type", "r*", "zarr_core.data_types.raw:RawBits", DISTRIBUTION, __version__
+)
+CORE["data_type"]["r*"] = _RAW_BITS  # one class for all names r8, r16 ...
+_is_raw_bits = re.compile(r"r[1-9][0-9]*", re.ASCII).fullmatch
 
 
 def core_provider(extension_point: str, name: str) -> Provider | None:
     """The provider of an extension of the core, or None."""
-    found = CORE.get(extension_point, {}).get(name)
-    if found is None and extension_point == "data_type" and _RAW_BITS(name):
-        return _of_core(extension_point, name, FAMILIES[extension_point].target)
-    return found
+    provider = CORE.get(extension_point, {}).get(name)
+    if provider is None and extension_point == "data_type" and _is_raw_bits(name):
+        return _RAW_BITS
+    return provider
 
 
 def providers(
     extension_point: str, name: str | None = None, *, disabled: bool = False
 ) -> list[Provider]:
-    """The providers of a name or of all names, without families; imports nothing.
+    """The providers of a name or of all names; imports nothing.
 
-    First those of the core, then others by name and distribution.  Those that the settings
-    disable are included only with ``disabled``.
+    First overrides, then those of the core, then others by name and distribution.  Those that the
+    settings disable are included only with ``disabled``.
     """
+    given = [
+        provider
+        for (point, given_name), provider in overrides.get().items()
+        if point == extension_point and name in (None, given_name)
+    ]
     off = () if disabled else config.settings.disabled_plugins
-    others = {} if "*" in off else scan().get(extension_point, {})
+    installed = {} if "*" in off else scan().get(extension_point, {})
     if name is None:
         core = [*CORE.get(extension_point, {}).values()]
-        found = [item for _, group in sorted(others.items()) for item in group]
+        others = [provider for _, group in sorted(installed.items()) for provider in group]
     else:
-        core = [item] if (item := core_provider(extension_point, name)) else []
-        found = [*others.get(name, ())]
-    return core + [item for item in found if not (off and is_disabled(item.distribution))]
+        core = [*filter(None, [core_provider(extension_point, name)])]
+        others = [*installed.get(name, ())]
+    if off:
+        others = [provider for provider in others if not is_disabled(provider.distribution)]
+    return [*given, *core, *others]
 
 
-def is_disabled(distribution: str) -> bool:
-    """Whether the settings disable a distribution."""
-    disabled = config.settings.disabled_plugins
-    return bool(disabled) and (
-        "*" in disabled or canonical(distribution) in map(canonical, disabled)
+def usable_names(extension_point: str) -> list[str]:
+    """The names of an extension point, without alternatives and those that only hooks supply."""
+    usable = {item.name for item in providers(extension_point) if not item.alternative}
+    return sorted(usable - {_RAW_BITS.name})
+
+
+def is_provided(extension_point: str, name: str) -> bool:
+    """Whether an override, the core or a distribution provides a name; not if only hooks do."""
+    return any(not item.alternative for item in providers(extension_point, name))
+
+
+def name_of(extension_point: str, cls: type[Any]) -> str:
+    """The name of a class in metadata; UnknownExtensionError if no metadata could name it."""
+    for (point, name), override in overrides.get().items():
+        if point == extension_point and override.extension is cls:
+            return name
+    key = ("name of", extension_point, cls, config.version)
+    return str(known.get(key) or known.keep(key, _installed_name(extension_point, cls)))
+
+
+def _installed_name(extension_point: str, cls: type[Any]) -> str:
+    target = f"{cls.__module__}:{cls.__qualname__}"
+    installed = [
+        provider
+        for provider in providers(extension_point)
+        if provider.extension is None and provider is not _RAW_BITS
+    ]
+    installed.sort(key=lambda provider: bool(provider.alternative))
+    for provider in installed:
+        if provider.target.partition("[")[0].strip() == target:
+            return provider.name
+    # The entry point can name another module that exports the class.
+    package = cls.__module__.partition(".")[0]
+    for provider in installed:
+        if provider.module in sys.modules or provider.module.partition(".")[0] == package:
+            with suppress(ExtensionLoadError):
+                if provider.load() is cls:
+                    return provider.name
+    raise UnknownExtensionError(
+        extension_point,
+        target,
+        hint="A class needs an entry point: declare one in the group "
+        f"'zarr_core.{extension_point}' and install the distribution, or set its name temporarily with "
+        f"zarr_core.override_extensions({{'{extension_point}': {{'NAME': {cls.__name__}}}}}).",
     )
 
 
 def scan() -> Scan:
     """The installed extensions and alternatives, cached until :func:`refresh`."""
-    found: Scan | None = known.get("scan")
-    return known.keep("scan", _scan()) if found is None else found
+    scanned: Scan | None = known.get("scan")
+    return known.keep("scan", _scan()) if scanned is None else scanned
 
 
 def refresh() -> None:
@@ -114,9 +162,9 @@ def refresh() -> None:
 
 
 def _scan() -> Scan:
-    found: dict[str, dict[str, set[Provider]]] = {}
+    scanned: dict[str, dict[str, set[Provider]]] = {}
     points = entry_points("zarr_core.")
-    versions = {it.distribution: it.name for it in points if it.group == _VERSION_GROUP}
+    versions = {item.distribution: item.name for item in points if item.group == _VERSION_GROUP}
     for group, name, target, distribution, version in points:
         alternative = ""
         if group not in _GROUPS:  # "zarr_core.<extension_point>.<alternative>"
@@ -124,15 +172,15 @@ def _scan() -> Scan:
         extension_point = _GROUPS.get(group, "")
         # All hooks are called, so they have no alternatives.
         is_unused = not extension_point or (alternative and extension_point == "hooks")
-        if is_unused or canonical(distribution) == DISTRIBUTION:
+        if is_unused or normalize_name(distribution) == DISTRIBUTION:
             continue
-        interface: Any = versions.get(distribution, "1")
-        interface = int(interface) if interface.isdecimal() else interface  # refused when it loads
+        number = versions.get(distribution, "1")
+        interface = int(number) if number.isdecimal() else number  # an error when it is loaded
         provider = Provider(
             extension_point, name, target, distribution, version, "", alternative, interface
         )
-        found.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
+        scanned.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
     return {
         extension_point: {name: tuple(sorted(group, key=str)) for name, group in names.items()}
-        for extension_point, names in found.items()
+        for extension_point, names in scanned.items()
     }

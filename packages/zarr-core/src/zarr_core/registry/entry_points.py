@@ -11,10 +11,10 @@ import re
 import sys
 from contextlib import suppress
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-from zarr_core.registry.provider import canonical, known
-from zarr_core.user_warning import warn
+from zarr_core.messages import warn
+from zarr_core.registry.provider import known, normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,10 +36,12 @@ def entry_points(group_prefix: str) -> tuple[EntryPoint, ...]:
     A distribution hides those of the same name in later folders of ``sys.path``.  A warning
     reports a damaged one, which is ignored and hides no other.
     """
-    if (points := known.get(key := ("entry points", group_prefix))) is None:
-        found = (point for point in _read(group_prefix) if point.group.startswith(group_prefix))
-        points = known.keep(key, tuple(found))
-    return cast("tuple[EntryPoint, ...]", points)
+    points: tuple[EntryPoint, ...] | None = known.get(key := ("entry points", group_prefix))
+    if points is None:
+        read = _read(group_prefix)
+        points = tuple(point for point in read if point.group.startswith(group_prefix))
+        known.keep(key, points)
+    return points
 
 
 def _read(group_prefix: str) -> Iterator[EntryPoint]:
@@ -52,8 +54,8 @@ def _read(group_prefix: str) -> Iterator[EntryPoint]:
         except ValueError as error:  # a damaged distribution must not hide others
             warn(f"the entry points in {location} cannot be read and are ignored: {error}")
             continue
-        yield from points if canonical(name) not in read else ()
-        read.add(canonical(name))
+        yield from points if normalize_name(name) not in read else ()
+        read.add(normalize_name(name))
 
 
 def lines(text: str) -> Iterator[tuple[str, str, str]]:
@@ -71,21 +73,20 @@ def lines(text: str) -> Iterator[tuple[str, str, str]]:
 
 def distributions(text: str) -> Iterator[tuple[str, str, str, str]]:
     """Yield metadata folder, name, version and ``entry_points.txt`` if it contains a text."""
-    path = dict.fromkeys(it for it in sys.path if isinstance(it, str))  # as Python does
-    archives = (it for it in path if it.endswith(".egg") or os.path.isfile(it))
-    usual = {"PathFinder", "MetadataPathFinder"}
-    finders = (it for it in sys.meta_path if hasattr(it, "find_distributions"))
-    names = (getattr(it, "__name__", type(it).__name__) for it in finders)
-    if any(archives) or not usual.issuperset(names):
+    path = dict.fromkeys(part for part in sys.path if isinstance(part, str))  # as Python does
+    archives = (part for part in path if part.endswith(".egg") or os.path.isfile(part))
+    finders = [finder for finder in sys.meta_path if hasattr(finder, "find_distributions")]
+    names = {getattr(finder, "__name__", type(finder).__name__) for finder in finders}
+    if any(archives) or not names <= {"PathFinder", "MetadataPathFinder"}:
         import importlib_metadata  # slow to import
 
-        for found in importlib_metadata.distributions():
-            content, who = "", ("", "")  # the caller warns of a distribution without a name
+        for distribution in importlib_metadata.distributions():
+            content, identity = "", ("", "")  # the caller warns of a distribution without a name
             with suppress(Exception):  # not readable, or from other finders
-                content = found.read_text("entry_points.txt") or ""
-                who = found.name or "", found.version or ""
+                content = distribution.read_text("entry_points.txt") or ""
+                identity = distribution.name or "", distribution.version or ""
             if text in content:
-                yield repr(found), *who, content
+                yield repr(distribution), *identity, content
         return
     hidden: set[str] = set()
     for folder in path:
@@ -94,7 +95,7 @@ def distributions(text: str) -> Iterator[tuple[str, str, str, str]]:
             children = sorted(os.listdir(folder or "."))
         for child in children:
             base, kind = os.path.splitext(child)
-            name = canonical(base.partition("-")[0])
+            name = normalize_name(base.partition("-")[0])
             if kind.lower() in (".dist-info", ".egg-info") and name not in hidden:
                 hidden.add(name)  # a distribution without entry points hides others, too
                 location = os.path.join(folder, child)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ExtensionLoadError
-from zarr_core.registry import discovery, hints, hooks, resolve, scope
+from zarr_core.registry import hooks
+from zarr_core.registry.discovery import providers
 from zarr_core.registry.extension_points import EXTENSION_POINTS
-from zarr_core.registry.provider import Provider
+from zarr_core.registry.provider import Provider, is_disabled
+from zarr_core.registry.resolve import find_provider
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -64,27 +66,20 @@ def installed_extensions(
         Sorted by extension point, name and distribution, including overrides.  The name of a
         family is its pattern, such as ``r*``.
     """
-    found: list[InstalledExtension] = []
+    lines: list[InstalledExtension] = []
     for point in EXTENSION_POINTS:
         if extension_point in (None, point):
-            overrides = scope.overrides.get().values()
-            providers = [
-                *(item for item in overrides if item.extension_point == point),
-                *(item for item in discovery.FAMILIES.values() if item.extension_point == point),
-                *discovery.providers(point, disabled=True),
-                *hooks.supplied(point),
-            ]
-            providers.sort(key=lambda item: (item.name, item.choice, item.target))
-            found += [_line(it, load) for it in providers if not names or it.name in names]
-    return found
+            offered = [*providers(point, disabled=True), *hooks.supplied(point)]
+            offered.sort(key=lambda item: (item.name, item.choice, item.target))
+            lines += [_line(item, load) for item in offered if not names or item.name in names]
+    return lines
 
 
 def _line(provider: Provider, load: bool) -> InstalledExtension:
-    wins, loads, error = _wins(provider), None, None
+    wins, loads, error = _is_used(provider), None, None
     note = "" if wins else "alternative" if provider.alternative else "not used"
-    others = discovery.providers(provider.extension_point, provider.name)
-    if provider.adapter and others and not wins:
-        note = f"not used; to select it: {hints.setting_of(provider)}"
+    if provider.adapter and not wins and providers(provider.extension_point, provider.name):
+        note = f"not used; to select it: {provider.setting}"
     elif load:
         try:
             provider.load()
@@ -97,13 +92,12 @@ def _line(provider: Provider, load: bool) -> InstalledExtension:
     return InstalledExtension(**own, loads=loads, error=error, wins=wins, note=note)
 
 
-def _wins(provider: Provider) -> bool:
+def _is_used(provider: Provider) -> bool:
     if provider.extension_point == "hooks":
-        return not discovery.is_disabled(provider.distribution)
-    if provider.name.endswith("*"):  # a family
-        return True
+        return not is_disabled(provider.distribution)
     try:
-        definition = ExtensionDefinition(provider.name)
-        return provider == resolve.lookup(provider.extension_point, definition)
+        return provider == find_provider(
+            provider.extension_point, ExtensionDefinition(provider.name)
+        )
     except ExtensionError:
         return False

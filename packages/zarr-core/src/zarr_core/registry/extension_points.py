@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from inspect import get_annotations, getattr_static
 from reprlib import repr as short
-from typing import Any, Literal
-
-from zarr_core.interfaces import INTERFACE_VERSION, OLDEST_INTERFACE_VERSION
+from typing import Any
 
 _KINDS = {"bool": bool, "int": int, "str": str, "tuple": tuple}
 _ATTRIBUTE = re.compile(r"(ClassVar\[)?(bool|int|str|tuple)\b")
@@ -24,13 +22,13 @@ class ExtensionPoint:
     """An extension point.
 
     ``interface`` is the base class of its extensions in ``zarr_core.interfaces``,
-    ``module:Class``; empty if any object is accepted.  ``unknown`` is the effect of an unknown extension with ``must_understand`` false: an
-    error; a read-only array; none.
+    ``module:Class``; empty if any object is accepted.  ``can_be_ignored``: an unknown extension
+    with ``must_understand`` false is no error.
     """
 
     name: str
     interface: str
-    unknown: Literal["error", "read_only", "ignore"] = "error"
+    can_be_ignored: bool = False
 
     @property
     def group(self) -> str:
@@ -47,60 +45,53 @@ class ExtensionPoint:
         module, _, name = self.interface.partition(":")
         return getattr(import_module(f"zarr_core.interfaces.{module}"), name) if module else object
 
-    def problem(self, found: object) -> str:
+    def problem(self, extension: object) -> str:
         """Why an object is not a valid extension; empty if it is."""
         if not self.interface:
             return ""
         interface = self.interface_class()
-        if not isinstance(found, type) or not issubclass(found, interface):
+        if not isinstance(extension, type) or not issubclass(extension, interface):
             # The full representation of an object can be long or contain secrets.
-            shown = repr(found) if isinstance(found, type) else short(found)
+            shown = repr(extension) if isinstance(extension, type) else short(extension)
             return f"{shown} is not a class derived from {interface.__name__}"
-        if missing := sorted(getattr(found, "__abstractmethods__", ())):
-            return f"{found.__qualname__} does not define {', '.join(missing)}"
+        if missing := sorted(getattr(extension, "__abstractmethods__", ())):
+            return f"{extension.__qualname__} does not define {', '.join(missing)}"
         unset: list[str] = []
         for base in interface.__mro__:
             for name, declared in get_annotations(base).items():
-                value, kind = getattr_static(found, name, unset), _ATTRIBUTE.match(declared)
+                value, kind = getattr_static(extension, name, unset), _ATTRIBUTE.match(declared)
                 if value is unset:
                     unset += [name] if declared.startswith("ClassVar") else []
                 elif kind and not isinstance(value, _KINDS[kind[2]]):
                     is_optional = value is None and "None" in declared
                     if not is_optional and not hasattr(value, "__get__"):
                         wanted = declared[len(kind[1] or "") : -1 if kind[1] else None]
-                        return f"{found.__qualname__}.{name} must be {wanted}, not {short(value)}"
+                        return (
+                            f"{extension.__qualname__}.{name} must be {wanted}, not {short(value)}"
+                        )
         if unset:
-            return f"{found.__qualname__} does not define the class attributes {', '.join(unset)}"
+            return (
+                f"{extension.__qualname__} does not define the class attributes {', '.join(unset)}"
+            )
         return ""
-
-
-def version_problem(version: object, distribution: str) -> tuple[str, str] | None:
-    """Why an extension for a version of the interface cannot be used, and the remedy."""
-    if not isinstance(version, int) or isinstance(version, bool):
-        return f"interface_version must be an integer, not {version!r}", f"Repair {distribution}"
-    if OLDEST_INTERFACE_VERSION <= version <= INTERFACE_VERSION:
-        return None
-    reason = (
-        f"it requires version {version} of the extension interface, but the installed "
-        f"zarr-core supports versions {OLDEST_INTERFACE_VERSION} to {INTERFACE_VERSION}"
-    )
-    return reason, f"Upgrade {'zarr-core' if version > INTERFACE_VERSION else distribution}"
 
 
 # v3.1: `must_understand=False` is not supported for data type, chunk grid and
 # chunk key encoding.  The order is that of listings.
 _POINTS = (
-    ExtensionPoint("codec", "codec:Codec", "read_only"),
+    ExtensionPoint("codec", "codec:Codec", can_be_ignored=True),
     ExtensionPoint("data_type", "data_type:DataType"),
     ExtensionPoint("chunk_grid", "chunk_grid:ChunkGrid"),
     ExtensionPoint("chunk_key_encoding", "chunk_key_encoding:ChunkKeyEncoding"),
     ExtensionPoint("chunk_memory_layout", "chunk_memory_layout:ChunkMemoryLayout"),
-    ExtensionPoint("storage_transformer", "storage_transformer:StorageTransformer", "read_only"),
-    ExtensionPoint("extension", "metadata_extension:MetadataExtension", "ignore"),
+    ExtensionPoint(
+        "storage_transformer", "storage_transformer:StorageTransformer", can_be_ignored=True
+    ),
+    ExtensionPoint("extension", "metadata_extension:MetadataExtension", can_be_ignored=True),
     ExtensionPoint("format", "format:Format"),
     ExtensionPoint("store", "store:Store"),
-    ExtensionPoint("display", "display:Display", "ignore"),
-    ExtensionPoint("native", "native:NativeExecutor", "ignore"),
+    ExtensionPoint("display", "display:Display", can_be_ignored=True),
+    ExtensionPoint("native", "native:NativeExecutor", can_be_ignored=True),
     ExtensionPoint("hooks", ""),
 )
 EXTENSION_POINTS = {point.name: point for point in _POINTS}

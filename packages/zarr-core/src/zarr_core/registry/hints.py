@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
 from zarr_core.registry import hooks
-from zarr_core.registry.discovery import is_disabled, providers
+from zarr_core.registry.discovery import providers, usable_names
 from zarr_core.registry.entry_points import entry_points
-from zarr_core.registry.extension_names import names
+from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
-from zarr_core.registry.provider import known
+from zarr_core.registry.provider import is_disabled, known
 
 if TYPE_CHECKING:
     from zarr_core.location import Location
@@ -32,25 +32,28 @@ _OTHERS = (
 )
 
 
-def unknown(extension_point: str, name: str, location: Location) -> UnknownExtensionError:
-    """The error about an unknown extension."""
+def unknown_extension_error(
+    extension_point: str, name: str, location: Location
+) -> UnknownExtensionError:
+    """The error about an unknown extension; ValueError if the extension point is unknown."""
     from difflib import get_close_matches
 
-    full = _full_names(extension_point, name)
-    similar = get_close_matches(name, sorted(_usable_names(extension_point)))
+    get_extension_point(extension_point)
+    usable = _names_with_hooks(extension_point)
+    similar = [*_full_names(extension_point, name), *get_close_matches(name, usable)]
     hint = install_hint(extension_point, name)
-    shown = [*dict.fromkeys([*full, *similar])]
-    return UnknownExtensionError(extension_point, name, location, shown, hint)
+    return UnknownExtensionError(extension_point, name, location, dict.fromkeys(similar), hint)
 
 
-def _usable_names(extension_point: str) -> set[str]:
-    return {*names(extension_point), *(it.name for it in hooks.supplied(extension_point))}
+def _names_with_hooks(extension_point: str) -> list[str]:
+    supplied = {provider.name for provider in hooks.supplied(extension_point)}
+    return sorted(supplied.union(usable_names(extension_point)))
 
 
 def _full_names(extension_point: str, name: str) -> list[str]:
     """The installed names that are ``name`` behind a prefix: ``numcodecs.lz4`` for ``lz4``."""
-    usable = _usable_names(extension_point)
-    return sorted(other for other in usable if other.rpartition(".")[2] == name != other)
+    names = _names_with_hooks(extension_point)
+    return [other for other in names if other.rpartition(".")[2] == name != other]
 
 
 def install_hint(extension_point: str, name: str) -> str:
@@ -63,11 +66,11 @@ def install_hint(extension_point: str, name: str) -> str:
     if origins := [item.origin for item in disabled if not item.alternative]:
         return f"It is in {', '.join(origins)}, which the setting disabled_plugins disables."
     if usable := [item for item in offered if item not in disabled]:  # alternatives
-        return f"An alternative is installed; to select it: {setting_of(usable[0])}"
+        return f"An alternative is installed; to select it: {usable[0].setting}"
     if full := _full_names(extension_point, name):
         return f"Use the full name {' or '.join(map(repr, full))}."
     other = _for_other_library(extension_point, name)
-    if distribution := well_known(extension_point, name):
+    if distribution := distribution_of(extension_point, name):
         off = " and do not disable it" if is_disabled(distribution) else ""
         hint = f"Install it{off}: pip install --upgrade {requirement(extension_point, name)}"
         if extension_point == "codec" and name.startswith("numcodecs."):
@@ -77,8 +80,8 @@ def install_hint(extension_point: str, name: str) -> str:
         return other
     if extension_point == "format":
         # The user passes 3 for "v3".
-        numbers = ((known, known.removeprefix("v")) for known in names(extension_point))
-        choices = (text if text.isdecimal() else repr(known) for known, text in numbers)
+        numbers = ((format_, format_.removeprefix("v")) for format_ in usable_names("format"))
+        choices = (number if number.isdecimal() else repr(format_) for format_, number in numbers)
         return f"zarr_format must be one of {', '.join(choices)}."
     fsspec = f"If fsspec supports it, use fsspec+{name}://. " if extension_point == "store" else ""
     off = "The setting disabled_plugins disables all plugins; change it first. "
@@ -93,12 +96,6 @@ def _offered(extension_point: str, name: str) -> list[Provider]:
     """What distributions and hooks offer, also disabled ones."""
     offered = [*providers(extension_point, name, disabled=True), *hooks.supplied(extension_point)]
     return [item for item in offered if item.name == name]
-
-
-def setting_of(provider: Provider) -> str:
-    """The setting that selects a provider."""
-    choice = f"'{provider.extension_point}.{provider.name}': '{provider.choice}'"
-    return f"zarr_core.config.set(providers={{{choice}}})"
 
 
 def _for_other_library(extension_point: str, name: str) -> str:
@@ -126,7 +123,7 @@ def _for_other_library(extension_point: str, name: str) -> str:
 def other_providers(extension_point: str, name: str, used: str) -> str:
     """How to select other installed distributions that provide an extension; empty without any."""
     others = dict.fromkeys(
-        f"{item.choice} also provides it; to select it: {setting_of(item)}"
+        f"{item.choice} also provides it; to select it: {item.setting}"
         for item in _offered(extension_point, name)
         if not item.alternative and item.distribution != used
         if not is_disabled(item.distribution)
@@ -136,7 +133,7 @@ def other_providers(extension_point: str, name: str, used: str) -> str:
 
 def requirement(extension_point: str, name: str) -> str:
     """The requirement for pip: the distribution of an extension, with its extra."""
-    distribution = well_known(extension_point, name)
+    distribution = distribution_of(extension_point, name)
     if extension_point == "store":
         for extra, stores in EXTRAS.get(distribution, {}).items():
             if name in stores.split():
@@ -144,7 +141,7 @@ def requirement(extension_point: str, name: str) -> str:
     return distribution
 
 
-def well_known(extension_point: str, name: str) -> str:
+def distribution_of(extension_point: str, name: str) -> str:
     """The distribution of this project that has an extension; empty if there is none."""
     for distribution, kinds in EXTENSIONS.items():
         if any(fnmatchcase(name, pattern) for pattern in kinds.get(extension_point, "").split()):

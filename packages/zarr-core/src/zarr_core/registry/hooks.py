@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from itertools import chain
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError, ZarrError
+from zarr_core.messages import warn_once
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry.discovery import providers
-from zarr_core.registry.provider import Provider, is_fault, known
-from zarr_core.registry.scope import check_override
-from zarr_core.user_warning import warn_once
+from zarr_core.registry.overrides import class_provider
+from zarr_core.registry.provider import Provider, is_ordinary_error, known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pluggy import PluginManager
+    from pluggy import HookCaller
 
     from zarr_core.definition import JSON, ExtensionDefinition
     from zarr_core.location import Location
@@ -50,13 +49,12 @@ def register_hooks(plugin: object) -> None:
     ValueError
         If it is already registered.
     """
-    from zarr_core.registry import hookspecs  # imports pluggy
+    from zarr_core.registry.hookspecs import plugin_manager  # imports pluggy
 
-    kind: Any = plugin if hasattr(plugin, "__name__") else type(plugin)
-    name = getattr(kind, "__qualname__", kind.__name__)
-    target = f"{getattr(kind, '__module__', '')}:{name}"
+    name = getattr(plugin, "__name__", type(plugin).__qualname__)
+    target = f"{getattr(plugin, '__module__', '')}:{name}"
     source = Provider("hooks", name, target, "this process", extension=plugin)
-    _add(hookspecs.new_manager(), source, plugin)
+    plugin_manager(source, plugin)
     if id(plugin) in _registered:
         raise ValueError(f"{plugin!r} is already registered")
     _registered[id(plugin)] = source
@@ -72,7 +70,7 @@ def unregister_hooks(plugin: object) -> None:
 
 def supplied(extension_point: str, definition: ExtensionDefinition | None = None) -> list[Provider]:
     """The providers of a definition that hooks supply, or of all names that hooks list."""
-    found: set[Provider] = set()
+    offered: set[Provider] = set()
     failures: list[ExtensionLoadError] = []
     name, hook = "", "zarr_list_extensions"
     arguments: dict[str, Any] = {"extension_point": extension_point}
@@ -83,16 +81,16 @@ def supplied(extension_point: str, definition: ExtensionDefinition | None = None
         try:
             if not isinstance(item, Provider):
                 origin = source.distribution, source.version
-                item = check_override(extension_point, name, item, *origin)
+                item = class_provider(extension_point, name, item, *origin)
             if item.extension_point == extension_point and name in ("", item.name):
-                found.add(item)
+                offered.add(item)
         except (TypeError, ValueError) as error:
             failures.append(source.failure(f"{hook} returned {item!r}: {error}"))
-    if name and failures and not found:  # the definition is not unknown
+    if name and failures and not offered:  # the definition is not unknown
         raise failures[0]
     for failure in failures:
         warn_once(str(failure))
-    return sorted(found, key=str)
+    return sorted(offered, key=str)
 
 
 def choose(hook: str, items: Sequence[T], names: Iterable[str], **arguments: Any) -> T | None:
@@ -110,11 +108,11 @@ def check_metadata(location: Location, document: Mapping[str, JSON]) -> list[Val
     if not active(hook := "zarr_check_metadata"):
         return []
     document = deepcopy(dict(document))  # a hook could change it
-    found = _call(hook, location=location, document=document)
-    for source, item in found:
+    problems = _call(hook, location=location, document=document)
+    for source, item in problems:
         if not isinstance(item, ValidationProblem):
             raise source.failure(f"{hook} returned {item!r}, which must be a ValidationProblem")
-    return [problem for _, problem in found]
+    return [problem for _, problem in problems]
 
 
 def extension_used(location: Location, extension_point: str, name: str, provider: Provider) -> None:
@@ -128,91 +126,60 @@ def extension_used(location: Location, extension_point: str, name: str, provider
 
 def active(hook: str = "zarr_extension_used") -> bool:
     """Whether a plugin implements a hook, by default the one that observes extensions."""
-    manager = _manager(hook)
-    return bool(manager and getattr(manager.hook, hook).get_hookimpls())
+    return bool(_callers(hook))
 
 
 def _call(
     hook: str, failures: list[ExtensionLoadError] | None = None, **arguments: Any
 ) -> list[tuple[Provider, Any]]:
     """All items that the plugins return, each with its plugin; raises errors without ``failures``."""
-    found = []
-    manager = _manager(hook)
-    for source, item in chain(*getattr(manager.hook, hook)(**arguments)) if manager else ():
-        if not isinstance(item, ExtensionLoadError):
-            found.append((source, item))
-        elif failures is None:  # a ZarrError is intended for the user
-            raise item.__cause__ if isinstance(item.__cause__, ZarrError) else item
-        else:
-            failures.append(item)
-    return found
+    answers: list[tuple[Provider, Any]] = []
+    for source, caller in _callers(hook):
+        try:
+            for result in caller(**arguments):
+                items = result if isinstance(result, Iterator | tuple | list) else (result,)
+                answers += [(source, item) for item in items]
+        except BaseException as error:
+            # A ZarrError is intended for the user.
+            if not is_ordinary_error(error) or (failures is None and isinstance(error, ZarrError)):
+                raise
+            failure = source.failure(f"{hook} raised {type(error).__name__}: {error}")
+            if failures is None:
+                raise failure from error
+            failure.__cause__ = error
+            failures.append(failure)
+    return answers
 
 
-def _manager(hook: str) -> PluginManager | None:
-    """The plugins that have a hook; None if there are none."""
+def _callers(hook: str) -> list[tuple[Provider, HookCaller]]:
+    """The plugins that have a hook, and what calls it; the plugin that was added last is first."""
     key = hook, config.version
-    if (manager := known.get(key)) is None and (thread := get_ident()) not in _loading:
+    if (callers := known.get(key)) is None and (thread := get_ident()) not in _loading:
         # Without a lock: another thread that imports the same plugin could wait for this one.
         _loading.add(thread)  # a plugin can open an array while it is imported
         try:
-            manager = known.keep(key, _load(hook) or False)
+            callers = known.keep(key, _load(hook))
         finally:
             _loading.discard(thread)
-    return manager or None
+    return callers or []
 
 
-def _load(hook: str) -> PluginManager | None:
+def _load(hook: str) -> list[tuple[Provider, HookCaller]]:
     """Import the plugins of a hook, and pluggy if there are any; those that fail are ignored."""
-    sources = [it for it in providers("hooks") if it.name == hook or it.name not in _HOOKS]
+    sources = [item for item in providers("hooks") if item.name == hook or item.name not in _HOOKS]
     sources += _registered.values()
     if not sources:
-        return None
-    from zarr_core.registry import hookspecs
+        return []
+    from zarr_core.registry.hookspecs import plugin_manager  # imports pluggy
 
-    manager = hookspecs.new_manager()
+    callers: dict[int, tuple[Provider, HookCaller]] = {}  # several entry points can have one plugin
     for source in sources:
         try:
-            _add(manager, source, source.load() if source.extension is None else source.extension)
+            plugin = source.load() if source.extension is None else source.extension
+            caller = getattr(plugin_manager(source, plugin).hook, hook)
         except ExtensionLoadError as error:
             warn_once(f"hooks of {source} are ignored: {error}")
-    return manager
-
-
-def _add(manager: PluginManager, source: Provider, plugin: object) -> None:
-    """Register a plugin; unknown hooks and arguments are errors."""
-    from zarr_core.registry.hookspecs import PluginValidationError
-
-    if manager.is_registered(plugin):  # by another entry point
-        return
-    try:
-        manager.register(plugin, name := f"{len(manager.list_name_plugin())}: {source}")
-        manager.check_pending()
-        callers = manager.get_hookcallers(plugin) or ()
-        own = [(it, hook) for hook in callers for it in hook.get_hookimpls() if it.plugin is plugin]
-        if not own:
-            raise PluginValidationError(plugin, "none of its functions is marked with hookimpl")
-        if any(it.wrapper or it.hookwrapper for it, _ in own):
-            raise PluginValidationError(plugin, "wrappers are not supported")
-    except PluginValidationError as error:
-        manager.unregister(name=name)
-        raise source.failure(str(error), "failed to load") from error
-    for it, hook in own:
-        it.function = _with_source(source, hook.name, it.function)  # type: ignore[misc]  # final for plugins
-
-
-def _with_source(source: Provider, hook: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A hook that returns its items with its plugin, and whose errors name the plugin."""
-
-    def call(*arguments: Any) -> list[tuple[Provider, Any]]:
-        try:
-            result = function(*arguments)
-            items = result if isinstance(result, Iterator | tuple | list) else (result,)
-            return [(source, item) for item in items if result is not None]
-        except BaseException as error:
-            if not is_fault(error):
-                raise
-            failure = source.failure(f"{hook} raised {type(error).__name__}: {error}")
-            failure.__cause__ = error
-            return [(source, failure)]
-
-    return call
+        else:
+            if caller.get_hookimpls():
+                callers.setdefault(id(plugin), (source, caller))
+    return [*reversed(callers.values())]

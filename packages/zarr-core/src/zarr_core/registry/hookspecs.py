@@ -24,16 +24,26 @@ if TYPE_CHECKING:
     from zarr_core.metadata.validation_problem import ValidationProblem
     from zarr_core.registry.provider import Provider
 
-PluginValidationError = pluggy.PluginValidationError
 hookspec = pluggy.HookspecMarker("zarr_core")
 hookimpl = pluggy.HookimplMarker("zarr_core")
 """Decorator for implementations of hooks."""
 
 
-def new_manager() -> pluggy.PluginManager:
-    """A plugin manager for the hooks below, without plugins."""
+def plugin_manager(source: Provider, plugin: object) -> pluggy.PluginManager:
+    """A manager of one plugin: a mistake in it, or its failure, is that of no other plugin."""
     manager = pluggy.PluginManager("zarr_core")
     manager.add_hookspecs(sys.modules[__name__])
+    try:
+        manager.register(plugin, str(source))
+        manager.check_pending()  # for hooks that do not exist
+    except pluggy.PluginValidationError as error:
+        raise source.failure(str(error), "failed to load") from error
+    callers = manager.get_hookcallers(plugin) or ()
+    implementations = [item for caller in callers for item in caller.get_hookimpls()]
+    if not implementations:
+        raise source.failure("none of its functions is marked with hookimpl", "failed to load")
+    if any(item.wrapper or item.hookwrapper for item in implementations):
+        raise source.failure("wrappers are not supported", "failed to load")
     return manager
 
 

@@ -9,11 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.cache import Cache
+from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError
-from zarr_core.registry.extension_points import EXTENSION_POINTS, version_problem
+from zarr_core.interfaces import INTERFACE_VERSION, OLDEST_INTERFACE_VERSION
+from zarr_core.registry.extension_points import EXTENSION_POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+DISTRIBUTION = "zarr-core"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,9 @@ class Provider:
         extension.  It is called with the provider and the object of the target.
     alternative : str
         For an alternative, its name in the settings; else empty.
-    interface_version : int
-        The version of the extension interface for which the distribution was written.
+    interface_version : int or str
+        The version of the extension interface for which the distribution was written; a string
+        that is not a number is an error when the extension is loaded.
     extension : type, optional
         The class, if it is not imported from the target.
     """
@@ -46,7 +51,7 @@ class Provider:
     version: str = ""
     adapter: str = ""
     alternative: str = ""
-    interface_version: int = 1
+    interface_version: int | str = 1
     extension: Any = None
 
     @property
@@ -65,10 +70,10 @@ class Provider:
         return self.target.partition(":")[0].strip()
 
     @property
-    def attributes(self) -> tuple[str, ...]:
-        """The names of the object of the target within the module."""
-        dotted = self.target.partition(":")[2].partition("[")[0].strip()
-        return tuple(dotted.split(".")) if dotted else ()
+    def setting(self) -> str:
+        """The call that selects it."""
+        choice = f"'{self.extension_point}.{self.name}': '{self.choice}'"
+        return f"zarr_core.config.set(providers={{{choice}}})"
 
     def __str__(self) -> str:
         return f"{self.origin} ({self.target})"
@@ -111,16 +116,17 @@ known: Cache[Hashable, Any] = Cache(4096)
 
 def _load(provider: Provider) -> Any:
     point, extension = EXTENSION_POINTS[provider.extension_point], provider.extension
-    _check_version(provider, provider.interface_version)
+    _check_version(provider)
     try:
         if extension is None:
-            extension = reduce(getattr, provider.attributes, import_module(provider.module))
+            dotted = provider.target.partition(":")[2].partition("[")[0].strip()
+            attributes = dotted.split(".") if dotted else ()
+            extension = reduce(getattr, attributes, import_module(provider.module))
         if provider.adapter:
             module, _, function = provider.adapter.partition(":")
             extension = getattr(import_module(module), function)(provider, extension)
         elif provider.extension_point == "hooks" and isinstance(extension, type):
             extension = extension()
-        version = getattr(extension, "interface_version", 1)
         problem = point.problem(extension)
     # Not only Exception: sys.exit() in a plugin must not end the program, and
     # a panic in a module written in Rust derives from BaseException.
@@ -128,16 +134,24 @@ def _load(provider: Provider) -> Any:
         if isinstance(error, KeyboardInterrupt):
             raise
         raise provider.failure(_reason(provider, error), "failed to load") from error
-    _check_version(provider, version)
     if problem:
         raise provider.failure(problem, "failed to load")
     return extension
 
 
-def _check_version(provider: Provider, version: object) -> None:
-    if problem := version_problem(version, provider.distribution):
-        reason, remedy = problem
-        raise provider.failure(reason, "failed to load", remedy)
+def _check_version(provider: Provider) -> None:
+    version, remedy = provider.interface_version, f"Repair {provider.distribution}"
+    if not isinstance(version, int):
+        reason = f"interface_version must be an integer, not {version!r}"
+    elif OLDEST_INTERFACE_VERSION <= version <= INTERFACE_VERSION:
+        return
+    else:
+        reason = (
+            f"it requires version {version} of the extension interface, but the installed "
+            f"zarr-core supports versions {OLDEST_INTERFACE_VERSION} to {INTERFACE_VERSION}"
+        )
+        remedy = f"Upgrade {'zarr-core' if version > INTERFACE_VERSION else provider.distribution}"
+    raise provider.failure(reason, "failed to load", remedy)
 
 
 def _reason(provider: Provider, error: BaseException) -> str:
@@ -150,12 +164,20 @@ def _reason(provider: Provider, error: BaseException) -> str:
     return reason
 
 
-def canonical(distribution: str) -> str:
+def normalize_name(distribution: str) -> str:
     """The normalized name of a distribution: ``Acme_Xor`` becomes ``acme-xor``."""
     return re.sub(r"[-_.]+", "-", distribution.strip()).lower()
 
 
-def is_fault(error: BaseException) -> bool:
+def is_disabled(distribution: str) -> bool:
+    """Whether the settings disable a distribution."""
+    disabled = config.settings.disabled_plugins
+    if not disabled or distribution == DISTRIBUTION:
+        return False
+    return "*" in disabled or normalize_name(distribution) in map(normalize_name, disabled)
+
+
+def is_ordinary_error(error: BaseException) -> bool:
     """Whether an error is a fault of the called code, not a request to stop the program.
 
     Includes panics of modules written in Rust, which derive from BaseException.

@@ -18,12 +18,18 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.location import NO_LOCATION, Location
+from zarr_core.messages import quoted, warn_once
 from zarr_core.metadata.validation_problem import ValidationProblem
-from zarr_core.printable import quoted
-from zarr_core.registry import discovery, hints, hooks, schemas, scope
+from zarr_core.registry import discovery, hints, hooks, schemas
 from zarr_core.registry.extension_points import get_extension_point
-from zarr_core.registry.provider import canonical, is_fault, known
-from zarr_core.user_warning import warn_once
+from zarr_core.registry.overrides import overrides
+from zarr_core.registry.provider import (
+    DISTRIBUTION,
+    is_disabled,
+    is_ordinary_error,
+    known,
+    normalize_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,86 +38,78 @@ if TYPE_CHECKING:
     from zarr_core.registry.provider import Provider
 
 
+def find_class(extension_point: str, name: str, location: Location = NO_LOCATION) -> type[Any]:
+    """Find the class for a name; ExtensionLoadError if it is broken, else as `find_provider`."""
+    provider = find_provider(extension_point, ExtensionDefinition(name), location)
+    if provider is None:
+        raise hints.unknown_extension_error(extension_point, name, location)
+    extension: type[Any] = provider.load()
+    return extension
+
+
 def find_provider(
     extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
 ) -> Provider | None:
-    """The provider for a definition; None if it is unknown and ignored.
-
-    Whether an unknown extension is ignored depends on the extension point and on
-    ``must_understand``.  An installed extension that is broken or has an invalid configuration
-    is never ignored.
+    """Find the provider for a definition; None if it is unknown.  Does not import the extension.
 
     Raises
     ------
     UnknownExtensionError
-        If it is unknown and must be understood.
+        If the settings select a distribution that does not provide it.
     ExtensionConflictError
         If several distributions provide it and none is selected.
     """
-    if provider := lookup(extension_point, definition, location):
-        return provider
-    # 6. unknown: depends on the extension point
-    if get_extension_point(extension_point).unknown != "error" and not definition.must_understand:
-        return None
-    raise hints.unknown(extension_point, definition.name, location)
-
-
-def lookup(
-    extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
-) -> Provider | None:
-    """The provider for a definition, or None if it is unknown; steps 1 to 5."""
     name = definition.name
-    if provider := scope.overrides.get().get((extension_point, name)):  # 1. overrides
+    if provider := overrides.get().get((extension_point, name)):  # 1. overrides
         return provider
     choice = config.settings.providers.get(f"{extension_point}.{name}", "")  # 2. the settings
     core = discovery.CORE.get(extension_point, {}).get(name)  # 3. the core
     if core and not choice:
         return core
-    kept: Provider | None = known.get(key := (extension_point, name, config.version))
-    if kept:
-        return kept
+    cached: Provider | None = known.get(key := (extension_point, name, config.version))
+    if cached:
+        return cached
     family = None if choice else discovery.core_provider(extension_point, name)
     # 4. installed distributions
-    usable = [family] if family else discovery.providers(extension_point, name)
-    if not (used := _selected(usable, choice)):  # 5. hooks
-        usable += [
-            item
-            for item in hooks.supplied(extension_point, definition)
-            if not discovery.is_disabled(item.distribution)
+    candidates = [family] if family else discovery.providers(extension_point, name)
+    if not (selected := _selected(candidates, choice)):  # 5. hooks
+        candidates += [
+            provider
+            for provider in hooks.supplied(extension_point, definition)
+            if not is_disabled(provider.distribution)
         ]
-        used = _selected(usable, choice)
-    if choice and not used:
-        others = ", ".join(dict.fromkeys(item.choice for item in usable))
-        hint = (
-            f"The setting providers['{extension_point}.{name}'] selects {choice!r}, which is not "
-            "installed, is disabled or does not provide it; "
-            + (f"it is provided by {others}." if others else "no distribution does.")
-        )
-        raise UnknownExtensionError(extension_point, name, location, hint=hint)
-    if len(used) > 1:
-        asked = {"extension_point": extension_point, "name": name, "providers": used}
-        if one := hooks.choose("zarr_select_provider", used, map(str, used), **asked):
-            used = [one]
-        else:
-            raise ExtensionConflictError(extension_point, name, map(str, used))
-    if used and used[0].extension is None:  # hooks supply classes for one configuration
-        known.keep(key, used[0])
-    return used[0] if used else None
+        selected = _selected(candidates, choice)
+    if choice and not selected:
+        raise _not_provided(extension_point, name, location, choice, candidates)
+    if len(selected) > 1:
+        asked = {"extension_point": extension_point, "name": name, "providers": selected}
+        chosen = hooks.choose("zarr_select_provider", selected, map(str, selected), **asked)
+        if chosen is None:
+            raise ExtensionConflictError(extension_point, name, map(str, selected))
+        selected = [chosen]
+    if selected and selected[0].extension is None:  # hooks supply classes for one configuration
+        known.keep(key, selected[0])
+    return selected[0] if selected else None
 
 
-def _selected(usable: list[Provider], choice: str) -> list[Provider]:
+def _selected(candidates: list[Provider], choice: str) -> list[Provider]:
     """The providers that the settings select; without a choice, all except alternatives."""
     if choice:
-        return [item for item in usable if canonical(item.choice) == canonical(choice)]
-    return [item for item in usable if not item.alternative]
+        wanted = normalize_name(choice)
+        return [item for item in candidates if normalize_name(item.choice) == wanted]
+    return [item for item in candidates if not item.alternative]
 
 
-def find_class(extension_point: str, name: str, location: Location = NO_LOCATION) -> type[Any]:
-    """The class for a name, as from :func:`find_provider`; ExtensionLoadError if it is broken."""
-    provider = find_provider(extension_point, ExtensionDefinition(name), location)
-    assert provider is not None  # only definitions with must_understand false are ignored
-    extension: type[Any] = provider.load()
-    return extension
+def _not_provided(
+    extension_point: str, name: str, location: Location, choice: str, candidates: list[Provider]
+) -> UnknownExtensionError:
+    others = ", ".join(dict.fromkeys(item.choice for item in candidates))
+    hint = (
+        f"The setting providers['{extension_point}.{name}'] selects {choice!r}, which is not "
+        "installed, is disabled or does not provide it; "
+        + (f"it is provided by {others}." if others else "no distribution does.")
+    )
+    return UnknownExtensionError(extension_point, name, location, hint=hint)
 
 
 def create_extension(
@@ -119,8 +117,12 @@ def create_extension(
     definition: ExtensionDefinition,
     location: Location = NO_LOCATION,
     complete: bool = True,
-) -> Any | None:
+) -> Any:
     """Create the extension of a definition, after a check of its configuration with its schema.
+
+    Whether an unknown extension is ignored depends on the extension point and on
+    ``must_understand``.  An installed extension that is broken or has an invalid configuration
+    is never ignored.
 
     Parameters
     ----------
@@ -139,20 +141,26 @@ def create_extension(
     Returns
     -------
     instance of the interface, or None
-        None if the extension is unknown and ignored.
+        None if the extension is unknown and ignored: only of the extension points ``codec``,
+        ``storage_transformer`` and ``extension``, and only if ``must_understand`` is false.
 
     Raises
     ------
     ExtensionConfigurationError
         If the configuration is invalid.
-    ExtensionError
-        As for :func:`find_provider`.
+    UnknownExtensionError
+        If it is unknown and must be understood.
+    ExtensionConflictError
+        If several distributions provide it and none is selected.
     """
     if location.store is None:  # an inner extension
         outer, strict = _enclosing.get()
         location, complete = outer.at(location.pointer), complete and strict
     provider = find_provider(extension_point, definition, location)
     if provider is None:
+        point = get_extension_point(extension_point)
+        if definition.must_understand or not point.can_be_ignored:
+            raise hints.unknown_extension_error(extension_point, definition.name, location)
         return None
     extension = provider.load()
     pointer = location.pointer
@@ -161,7 +169,7 @@ def create_extension(
         is_lenient = not (complete and isinstance(location.store, str | None))
         standard = is_lenient and schemas.standard_form(provider, definition, location, complete)
         if not standard:
-            raise _invalid(provider, location, problems)
+            raise _invalid(provider, definition.name, location, problems)
         definition = standard
     token = _enclosing.set((location, complete))
     try:
@@ -174,17 +182,17 @@ def create_extension(
             raise UnknownExtensionError(*inner, location, error.known, error.hint) from error
         problems = [problem.below(pointer) for problem in error.problems]
         if inner == (extension_point, definition.name):
-            raise _invalid(provider, location, problems) from error
+            raise _invalid(provider, definition.name, location, problems) from error
         raise ExtensionConfigurationError(*inner, location, problems) from error
     except ExtensionError:
         raise
     except BaseException as error:
-        if not is_fault(error):
+        if not is_ordinary_error(error):
             raise
         # Members that the schema requires can be missing.
         problems = [] if complete else schemas.problems(provider, definition, pointer)
         problems = problems or [ValidationProblem(f"{pointer}/configuration", reason(error))]
-        raise _invalid(provider, location, problems) from error
+        raise _invalid(provider, definition.name, location, problems) from error
     finally:
         _enclosing.reset(token)
     if not isinstance(made, extension) and not isinstance(
@@ -199,11 +207,11 @@ def create_extension(
 
 
 def _invalid(
-    provider: Provider, location: Location, problems: Sequence[ValidationProblem]
+    provider: Provider, name: str, location: Location, problems: Sequence[ValidationProblem]
 ) -> ExtensionConfigurationError:
     """The error about a configuration; names the distribution, and others with the same name."""
-    extension_point, name = provider.extension_point, provider.name
-    origin = "" if provider.distribution == discovery.DISTRIBUTION else provider.origin
+    extension_point = provider.extension_point
+    origin = "" if provider.distribution == DISTRIBUTION else provider.origin
     hint = hints.other_providers(extension_point, name, provider.distribution)
     return ExtensionConfigurationError(extension_point, name, location, problems, origin, hint)
 
@@ -213,33 +221,26 @@ def must_be_complete() -> bool:
     return _enclosing.get()[1]
 
 
-def require_extension(
-    extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
-) -> Any:
-    """Call :func:`create_extension` for an extension point whose extensions are never ignored."""
-    made = create_extension(extension_point, definition, location)
-    assert made is not None, (
-        f"{extension_point} {definition.name}: such an extension is never ignored"
-    )
-    return made
-
-
 def create_data_type(
     definition: ExtensionDefinition,
     fallbacks: Sequence[ExtensionDefinition] = (),
     location: Location = NO_LOCATION,
 ) -> tuple[DataType, ExtensionDefinition | None]:
     """Create a data type, or a fallback, which is the second result, if it is unknown."""
-    if lookup("data_type", definition, location):
-        return require_extension("data_type", definition, location), None
+    if find_provider("data_type", definition, location):
+        return create_extension("data_type", definition, location), None
     policy = config.settings.fallback
-    usable = [] if policy == "error" else [it for it in fallbacks if lookup("data_type", it)]
+    usable = (
+        []
+        if policy == "error"
+        else [fallback for fallback in fallbacks if find_provider("data_type", fallback)]
+    )
     if not usable:
-        raise hints.unknown("data_type", definition.name, location)
+        raise hints.unknown_extension_error("data_type", definition.name, location)
     asked = {"definition": definition, "fallbacks": usable, "location": location}
     names = [item.name for item in usable]
     used = hooks.choose("zarr_choose_fallback", usable, names, **asked) or usable[0]
-    data_type: DataType = require_extension("data_type", used, location)
+    data_type: DataType = create_extension("data_type", used, location)
     if policy == "warn":
         warn_once(
             f"{str(location) or 'array'}: the data type {quoted(definition.name)} is not installed; "

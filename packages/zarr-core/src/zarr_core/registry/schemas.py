@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import strictjson
 from zarr_core.definition import ordinary
 from zarr_core.errors import ZarrError
+from zarr_core.messages import warn
 from zarr_core.metadata.schema import InvalidSchemaError, Schema
 from zarr_core.registry import discovery
 from zarr_core.registry.provider import known
-from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from zarr_core.definition import ExtensionDefinition
@@ -109,8 +109,8 @@ def _files(provider: Provider) -> list[tuple[str, bytes]]:
         for other in discovery.providers(provider.extension_point, disabled=True)
         if (other.target, other.distribution) == (provider.target, provider.distribution)
     )
-    found = [*filter(None, others)]
-    return found if len(found) == 1 else []
+    files = [*filter(None, others)]
+    return files if len(files) == 1 else []
 
 
 def _file(module: str, extension_point: str, name: str) -> tuple[str, bytes] | None:

@@ -24,10 +24,8 @@ from zarr_core.interfaces.byte_reader import ByteReader
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix
 from zarr_core.interfaces.store import FileLayout, Store, StoreTraits
-from zarr_core.log import log
-from zarr_core.printable import listed
+from zarr_core.messages import listed, log, warn
 from zarr_core.stores import local_files
-from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

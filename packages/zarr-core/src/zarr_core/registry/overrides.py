@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar, Token
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr_core.config import config
-from zarr_core.registry.extension_points import get_extension_point, version_problem
+from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.provider import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
 Extensions: TypeAlias = "Mapping[str, Mapping[str, type[Any]]]"
 """Classes by extension point and name: ``{"codec": {"acme.xor": Xor}}``."""
@@ -19,9 +21,10 @@ _Overrides: TypeAlias = "Mapping[tuple[str, str], Provider]"
 _NONE: _Overrides = {}
 overrides: ContextVar[_Overrides] = ContextVar("zarr_core_extensions", default=_NONE)
 """The present overrides, by extension point and name."""
+_UNCHANGED = nullcontext()
 
 
-class override_extensions:  # noqa: N801 - a context manager, used as a function
+def override_extensions(mapping: Extensions | None) -> AbstractContextManager[None]:
     """Use classes for names within a ``with`` block, instead of installed extensions.
 
     Blocks can be nested.  An array keeps the extensions with which it was opened.
@@ -46,41 +49,36 @@ class override_extensions:  # noqa: N801 - a context manager, used as a function
     ...     find_class("codec", "acme.plain").__name__
     'BytesCodec'
     """
-
-    # Not contextlib.contextmanager: every array that is opened enters a block.
-    __slots__ = ("_mapping", "_tokens")
-
-    def __init__(self, mapping: Extensions | None) -> None:
-        self._mapping = mapping
-        self._tokens: list[Token[_Overrides]] = []
-
-    def __enter__(self) -> None:
-        if self._mapping:
-            added = {
-                (extension_point, name): check_override(extension_point, name, extension)
-                for extension_point, names in self._mapping.items()
-                for name, extension in names.items()
-            }
-            self._tokens.append(overrides.set({**overrides.get(), **added}))
-
-    def __exit__(self, *error: object) -> None:
-        if self._tokens:
-            overrides.reset(self._tokens.pop())
+    # For speed: every array that is opened enters a block, usually without overrides.
+    return _overriding(mapping) if mapping else _UNCHANGED
 
 
-def check_override(
+@contextmanager
+def _overriding(mapping: Extensions) -> Iterator[None]:
+    added = {
+        (extension_point, name): class_provider(extension_point, name, extension)
+        for extension_point, names in mapping.items()
+        for name, extension in names.items()
+    }
+    token = overrides.set({**overrides.get(), **added})
+    try:
+        yield
+    finally:
+        overrides.reset(token)
+
+
+def class_provider(
     extension_point: str,
     name: str,
     extension: object,
     source: str = "this process",
     version: str = "",
 ) -> Provider:
-    """The provider for a class; ValueError and TypeError as for :class:`override_extensions`."""
+    """The provider for a class; ValueError and TypeError as for :func:`override_extensions`."""
     point = get_extension_point(extension_point)
     if not point.interface:
         raise ValueError(f"cannot override {point.title}; to add hooks, use register_hooks")
-    reason, _ = version_problem(getattr(extension, "interface_version", 1), source) or ("", "")
-    if problem := reason or point.problem(extension):
+    if problem := point.problem(extension):
         raise TypeError(f"invalid class for {point.title} {name!r}: {problem}")
     assert isinstance(extension, type)  # otherwise point.problem() reports it
     target = f"{extension.__module__}:{extension.__qualname__}"
