@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from zarr_core.engine.chain import PreparedCodecChain
-    from zarr_core.engine.stored_chunks import StoredChunks
+    from zarr_core.engine.stored_array import StoredArray
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Buffers, Store
@@ -130,7 +130,7 @@ class _Batch:
 
 
 def write(
-    stored: StoredChunks,
+    stored: StoredArray,
     selection: AnySelection,
     value: Array,
     fields: str | list[str] | None = None,
@@ -168,7 +168,7 @@ def write(
 
 
 def _write(
-    stored: StoredChunks, selection: AnySelection, value: Array, fields: str | list[str] | None
+    stored: StoredArray, selection: AnySelection, value: Array, fields: str | list[str] | None
 ) -> None:
     codecs = stored.codecs
     projections: Iterable[ChunkProjection] | None = None
@@ -198,7 +198,7 @@ def _write(
     writer.unconfirmed.check()
 
 
-def _cast(stored: StoredChunks, values: Array) -> Array:
+def _cast(stored: StoredArray, values: Array) -> Array:
     """Cast values to the data type; a RuntimeError of NumPy becomes a ValueError."""
     try:
         return values.astype(stored.resolved.dtype)
@@ -209,7 +209,7 @@ def _cast(stored: StoredChunks, values: Array) -> Array:
 
 
 def _stored_projections(
-    stored: StoredChunks, selection: AnySelection, value: Array
+    stored: StoredArray, selection: AnySelection, value: Array
 ) -> Iterator[ChunkProjection] | None:
     """The projections onto stored chunks alone, if missing chunks contain the value; otherwise None."""
     store = stored.chunk_store
@@ -232,7 +232,7 @@ def _stored_projections(
 
 
 def _projection_onto(
-    stored: StoredChunks, selection: BasicIndexer, chunk_coords: tuple[int, ...]
+    stored: StoredArray, selection: BasicIndexer, chunk_coords: tuple[int, ...]
 ) -> ChunkProjection:
     """The projection of slices with step 1 onto one chunk; its ``out_selection`` is not used."""
     index = []
@@ -249,7 +249,7 @@ class _Writer:
 
     def __init__(
         self,
-        stored: StoredChunks,
+        stored: StoredArray,
         value: Array,
         one: Array | None,
         fields: str | list[str] | None,
