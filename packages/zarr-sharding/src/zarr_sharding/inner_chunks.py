@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import MissingChunkError
 from zarr_core.extension import BufferByteReader, ChunkDecodeError
-from zarr_core.tools import SubrangeReader, parallel_for, remote_memory, scratch
+from zarr_core.tools import Scratch, SubrangeReader, parallel_for, remote_memory
 
 from zarr_sharding.index import coordinates
 
@@ -112,7 +112,7 @@ def read_batch(reader: ByteReader, batch: Batch) -> Iterator[memoryview]:
     if isinstance(reader, BufferByteReader) and not others:
         yield reader.read(start, stop - start)
         return
-    with scratch(batch.nbytes) as memory:
+    with Scratch(batch.nbytes) as memory:
         _read(reader, batch, memory)
         yield memory
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import BasicIndexer, BufferByteReader, ChunkDecodeError
-from zarr_core.tools import parallel_for, project, scratch
+from zarr_core.tools import Scratch, parallel_for, project
 
 from zarr_sharding.index import EMPTY, ShardIndex
 from zarr_sharding.inner_chunks import (
@@ -53,7 +53,7 @@ def read_part(shard: Shard, reader: ByteReader, selection: Selection, out: Array
     if type(reader) is not BufferByteReader and (
         size <= GAP_BYTES or (size <= BATCH_BYTES and 2 * out.size >= shard.size)
     ):
-        with scratch(size) as memory:
+        with Scratch(size) as memory:
             reader.read_into([(0, memory)])
             _read(shard, BufferByteReader(memory), selection, out)
         return
@@ -87,7 +87,7 @@ def _read_one(shard: Shard, reader: ByteReader, projection: ChunkProjection, out
             shard.inner.partial_decode(subrange(reader, offset, nbytes), chunk_selection, out)
         else:
             shard.inner.check_size(nbytes)
-            with scratch(nbytes) as memory:
+            with Scratch(nbytes) as memory:
                 reader.read_into([(offset, memory)])
                 decode(shard, memory, selection, out)
     except INNER_ERRORS as error:
@@ -261,7 +261,7 @@ def _read_small(
     nbytes = inner.decoded.nbytes or 1
     most = _TOGETHER_BYTES // nbytes
     decode_bytes_into = (
-        inner.decode_bytes_into if inner.has_memory_layout and inner.decodes_bytes_into else None
+        inner.decode_bytes_into if inner.has_memory_layout and inner.bytes_to_bytes else None
     )
     dtype = inner.memory_dtype if decode_bytes_into else inner.dtype
     table = np.unravel_index(np.arange(numbers.start, numbers.stop), shard.grid)
@@ -276,7 +276,7 @@ def _read_small(
                 put_rows([item[3] for item in batch.items], memory)
             return
         count = min(most, len(batch.items))
-        with scratch(count * nbytes) as memory:
+        with Scratch(count * nbytes) as memory:
             rows = np.frombuffer(memory, dtype).reshape(count, *shard.inner_shape)
             positions: list[int] = []
             position = batch.items[0][3]

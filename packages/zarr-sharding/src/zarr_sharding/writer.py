@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from zarr_core.extension import BufferByteReader, ChunkDecodeError
-from zarr_core.tools import parallel_for, project, put, scratch
+from zarr_core.tools import Scratch, parallel_for, project, put
 
 from zarr_sharding.index import EMPTY
 from zarr_sharding.inner_chunks import (
@@ -171,7 +171,7 @@ def _encode(shard: Shard, array: Array) -> Encoded:
         return inner.encode(array)
     # Compressors return their own memory, so the C-order copy of their input can be in
     # reused memory.
-    with scratch(nbytes) as memory:
+    with Scratch(nbytes) as memory:
         encoded = inner.encode(array, memory)
         if encoded is None or isinstance(encoded, bytes | bytearray):
             return encoded

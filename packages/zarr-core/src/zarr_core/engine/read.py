@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from zarr_core.engine.scratch import remote_memory, scratch
+from zarr_core.engine.scratch import Scratch, remote_memory
 from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
 from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
@@ -152,7 +152,7 @@ def _read_batch(
     nbytes, limit = codecs.decoded.nbytes or 0, codecs.read_buffer_size
     key = ""
     # The decoded bytes of a chunk come first, aligned, and then the stored ones.
-    with scratch(nbytes + limit) as memory:
+    with Scratch(nbytes + limit) as memory:
         decoded, buffer = memory[:nbytes], memory[nbytes:]
         array = np.ndarray(shape, dtype, decoded)
         try:
@@ -261,7 +261,7 @@ class ChunkReader:
                 store, key, ByteRange(0), lambda value: self._decode_large(value, selection, out)
             )
         # ... or from a buffer that is reused for the next chunk.
-        with scratch(codecs.read_buffer_size) as buffer:
+        with Scratch(codecs.read_buffer_size) as buffer:
             data = store.get_limited(key, len(buffer), buffer)
             if isinstance(data, int):  # longer than the buffer
                 data = self.get_whole(key)
@@ -283,7 +283,7 @@ class ChunkReader:
         codecs.check_size(nbytes)
         limit = remote_memory.reserve(lambda: nbytes + (codecs.decoded.nbytes or 0))
         is_remote = self.store.max_concurrency is not None
-        with limit if is_remote else nullcontext(), scratch(nbytes) as buffer:
+        with limit if is_remote else nullcontext(), Scratch(nbytes) as buffer:
             value.read_into([(0, buffer)])
             codecs.decode_into(buffer, out, selection)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import ArrayToBytesCodec, Codec
-    from zarr_core.selection.parsed_selection import ParsedSelection
+    from zarr_core.selection.parse import ParsedSelection
 
     Fields: TypeAlias = str | Sequence[str] | None
     NDArray: TypeAlias = np.ndarray[Any, Any]
@@ -328,7 +328,7 @@ class Array(Node[ArrayMetadata]):
         if out is not None:
             check_out(stored, out, parsed.shape, dtype if chosen is None else dtype[chosen])
             straight = out.flags.c_contiguous or (
-                parsed.shape == parsed.selection.shape and not parsed.axes
+                parsed.shape == parsed.selection.shape and not parsed.transpose
             )
             if chosen is None and out.dtype == dtype and out.flags.aligned and straight:
                 stored.read(parsed.selection, parsed.view(out))
@@ -345,7 +345,7 @@ class Array(Node[ArrayMetadata]):
                 "more than fit into memory; read a part of it",
                 self.shape,
             ) from error
-        view = result if parsed.same else parsed.view(result)
+        view = result if parsed.is_identity else parsed.view(result)
         stored.read(parsed.selection, view)
         if chosen is not None:
             result = result[chosen]

@@ -99,7 +99,7 @@ def read_within(
         raise MemoryLimitError(stored.location, max_memory, own + needed)
     if result is None:
         result = np.empty(parsed.shape, dtype, order)
-    view = result if parsed.same else parsed.view(result)
+    view = result if parsed.is_identity else parsed.view(result)
     peak = peak_memory(stored, parsed.selection, parts, "read")
     if direct and own + peak <= max_memory:
         stored.read(parsed.selection, view)
@@ -229,7 +229,9 @@ def _in_python(stored: StoredArray) -> StoredArray:
 
 
 def _is_viewable(parsed: ParsedSelection, out: NDArray) -> bool:
-    return out.flags.c_contiguous or (parsed.shape == parsed.selection.shape and not parsed.axes)
+    return out.flags.c_contiguous or (
+        parsed.shape == parsed.selection.shape and not parsed.transpose
+    )
 
 
 def _is_direct(out: NDArray, dtype: np.dtype[Any]) -> bool:
@@ -238,7 +240,9 @@ def _is_direct(out: NDArray, dtype: np.dtype[Any]) -> bool:
 
 def _has_same_axes(parsed: ParsedSelection) -> bool:
     """Whether the part of a chunk is a slice of an array with the shape of the result."""
-    return parsed.shape == parsed.selection.shape and not parsed.axes and not parsed.reversed_axes
+    return (
+        parsed.shape == parsed.selection.shape and not parsed.transpose and not parsed.reversed_axes
+    )
 
 
 def _nbytes(stored: StoredArray, part: ChunkPart) -> int:
