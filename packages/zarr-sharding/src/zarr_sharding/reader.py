@@ -48,6 +48,7 @@ def read_part(shard: Shard, reader: ByteReader, selection: Selection, out: Array
     """
     if not out.size:
         return
+    # A small shard, or one of which half is needed, is read at once: one request instead of two.
     size = reader.size
     # Not isinstance, which takes a third of a microsecond for an abstract class.
     if type(reader) is not BufferByteReader and (
@@ -61,6 +62,7 @@ def read_part(shard: Shard, reader: ByteReader, selection: Selection, out: Array
 
 
 def _read(shard: Shard, reader: ByteReader, selection: Selection, out: Array) -> None:
+    # The inner chunks of a shard are selected as the chunks of an array are.
     projections = project(selection, shard.axes, complete=False)
     if isinstance(projections, tuple):
         _read_one(shard, reader, projections[0], out)
@@ -97,7 +99,7 @@ def _read_one(shard: Shard, reader: ByteReader, projection: ChunkProjection, out
 def _read_some(
     shard: Shard, reader: ByteReader, projections: Iterator[ChunkProjection], out: Array
 ) -> None:
-    """Read a selection of several inner chunks."""
+    """Read a selection of several inner chunks: one read for the index, then neighbours together."""
     index = shard.index.read(reader)
     while window := list(islice(projections, WINDOW)):
         _read_window(shard, reader, index, window, out)

@@ -42,11 +42,6 @@ _FEW_CHUNKS = 100  # visited without listing
 _MANY_REQUESTS = 64  # concurrent ones, also for large chunks: responses wait for memory
 
 
-def _max_requests(max_concurrency: int, nbytes: int | None) -> int:
-    """Limit the concurrent requests for chunks of a size to what fits into the memory for them."""
-    return min(max_concurrency, max(remote_memory.limit // (nbytes or 1), _MANY_REQUESTS))
-
-
 class StoredArray(StoredNode[ArrayMetadata]):
     """An array as it is stored, without the user interface.
 
@@ -145,10 +140,11 @@ class StoredArray(StoredNode[ArrayMetadata]):
         for transformer in reversed(resolved.transformers):
             store = transformer.transform(store, prefix)
         self.chunk_store = store
-        max_concurrency = store.max_concurrency or self.codecs.max_concurrency
-        self.threads = max_concurrency and _max_requests(
-            max_concurrency, self.codecs.inner_chunk_nbytes
-        )
+        self.threads = store.max_concurrency or self.codecs.max_concurrency
+        if self.threads:  # no more requests than responses that fit into the memory for them
+            nbytes = self.codecs.inner_chunk_nbytes or 1
+            most = max(remote_memory.limit // nbytes, _MANY_REQUESTS)
+            self.threads = min(self.threads, most)
         self.native = None if config.settings.native == "off" else UNDECIDED
         self._key_format: str | None = None
         if resolved.affixes is not None and self.axes:
@@ -243,13 +239,13 @@ class StoredArray(StoredNode[ArrayMetadata]):
         count = sum(prod(part.stop - part.start for part in box) for box in boxes)
         if count <= _FEW_CHUNKS:
             return None
-        found = []
+        chunks = []
         for number, (chunk, _) in enumerate(self.stored_chunks()):
             if number == count:
                 return None
             if any(all(map(range.__contains__, box, chunk)) for box in boxes):
-                found.append(chunk)
-        return found
+                chunks.append(chunk)
+        return chunks
 
     def stored_sizes(self) -> Iterator[tuple[tuple[int, ...], int]]:
         """List stored chunks as (coordinates, stored bytes)."""

@@ -176,23 +176,25 @@ def _write_chunks(
     codecs = stored.codecs
     parallel = True if fields else stored.parallel(codecs.inner_chunk_nbytes)
     projections: Iterable[ChunkProjection] | None = None
-    constant = None
-    if fields is None and value.size > 1 and not any(value.strides):
-        # A scalar was broadcast.  Without dimensions, as it may be a Python object.
+    is_constant = fields is None and value.size > 1 and not any(value.strides)
+    if is_constant:
+        # A scalar was broadcast: one element is cast.  It may be a Python object, so it is taken
+        # from the array without dimensions.
         constant = _cast(stored, value[(slice(0, 1),) * value.ndim].reshape(()))
+        value = np.broadcast_to(constant, value.shape)
         if value.size > _FEW_ELEMENTS:
             projections = _stored_projections(stored, selection, constant)
     if projections is not None:
         parallel = None
     else:
         projections = project(selection, stored.axes)
-        is_plain = constant is None and not fields and value.dtype == stored.resolved.dtype
+        is_plain = not is_constant and not fields and value.dtype == stored.resolved.dtype
         if stored.native is not None and is_plain:
             # Compiled code returns the chunks that it leaves to Python, or None for all.
             left = stored.native.write(stored, selection, value)
             if left is not None:
                 projections = (part for part in projections if part.chunk_coords in left)
-    writer = _ChunkWriter(stored, value, constant, fields)
+    writer = _ChunkWriter(stored, value, is_constant, fields)
     pieces = codecs.inner_chunk_count
     try:
         parallel_for(projections, writer.write, parallel, stored.threads, pieces, _MIN_TASK_SECONDS)
@@ -238,27 +240,25 @@ def _stored_projections(
 def _projection_onto(
     stored: StoredArray, selection: BasicIndexer, chunk_coords: tuple[int, ...]
 ) -> ChunkProjection:
-    """The projection of slices with step 1 onto one chunk; its ``out_selection`` is not used."""
-    index = []
+    """The projection of slices with step 1 onto one chunk."""
+    index, out_selection = [], []
     for part, axis, number in zip(selection.index, stored.axes, chunk_coords, strict=True):
-        start = axis.start(number)
-        stop = min(part.stop, start + axis.length(number))
-        index.append(slice(max(part.start, start), stop, 1))
+        start = max(part.start, axis.start(number))
+        stop = min(part.stop, axis.start(number) + axis.length(number))
+        index.append(slice(start, stop, 1))
+        out_selection.append(slice(start - part.start, stop - part.start, 1))
     [projection] = project(BasicIndexer(tuple(index)), stored.axes)
-    return projection
+    return projection._replace(out_selection=tuple(out_selection))
 
 
 class _ChunkWriter:
-    """Writes the chunks of one call.
-
-    ``constant`` is the value of all elements, if they are equal.
-    """
+    """Writes the chunks of one call; if all elements are equal, encodes them once."""
 
     def __init__(
         self,
         stored: StoredArray,
         value: Array,
-        constant: Array | None,
+        is_constant: bool,
         fields: str | list[str] | None,
     ) -> None:
         self.unconfirmed = UnconfirmedKeys()
@@ -266,7 +266,7 @@ class _ChunkWriter:
         self.batch = _Batch(store, self.unconfirmed) if store.traits.batch_nbytes else None
         self._stored = stored
         self._value = value
-        self._constant = constant
+        self._is_constant = is_constant
         self._fields = fields
         self._encoded: dict[PreparedCodecChain, Buffers | None] = {}
 
@@ -281,21 +281,17 @@ class _ChunkWriter:
         resolved = stored.resolved
         codecs = resolved.codecs if resolved.is_uniform else resolved.codecs_for(chunk_coords)
         try:
-            if self._constant is not None:
-                if is_whole:
-                    self._put(codecs, key, self._encode_constant(codecs, self._constant))
-                    return
-                elements = np.broadcast_to(self._constant, selection.shape)
-            else:
-                elements = self._value[out_selection]
-                if elements.dtype != resolved.dtype and self._fields is None:
-                    elements = _cast(stored, elements)  # chunk by chunk, to save memory
+            elements = self._value[out_selection]
+            if elements.dtype != resolved.dtype and self._fields is None:
+                elements = _cast(stored, elements)  # chunk by chunk, to save memory
             if not is_complete or self._fields is not None:
                 self._update(codecs, key, selection, elements)
             elif not is_whole:
                 # The chunk extends beyond the array; there it has fill values.  A shard has only
                 # the inner chunks inside the array.
                 self._put(codecs, key, self._change(codecs, selection, elements, None))
+            elif self._is_constant:
+                self._put(codecs, key, self._encode_constant(codecs, elements))
             elif codecs.decoded.nbytes is None or (store.in_memory and not codecs.bytes_to_bytes):
                 # A store in memory keeps the bytes, unless a codec makes others: no scratch memory.
                 self._put(codecs, key, codecs.encode(elements))
@@ -307,12 +303,12 @@ class _ChunkWriter:
         except StoreError as error:
             self.unconfirmed.fail([key], error)
 
-    def _encode_constant(self, codecs: PreparedCodecChain, constant: Array) -> Buffers | None:
+    def _encode_constant(self, codecs: PreparedCodecChain, elements: Array) -> Buffers | None:
         """Encode a chunk of equal elements, once for all chunks of a shape."""
         encoded = self._encoded
         if codecs in encoded:
             return encoded[codecs]
-        buffers = codecs.encode(np.broadcast_to(constant, codecs.decoded.shape))
+        buffers = codecs.encode(elements)
         if len(encoded) < _MAX_ENCODED:
             encoded[codecs] = buffers
         return buffers

@@ -429,7 +429,8 @@ class Array(Node[ArrayMetadata]):
 
     def _set(self, parser: Parser, selection: Any, value: Any, fields: Fields) -> None:
         stored = self.stored
-        stored.check_writable()
+        if stored.read_only:
+            stored.check_writable()
         parsed = _parsed(stored, parser, selection)
         chosen = None if fields is None else field_index(stored, fields)
         try:
