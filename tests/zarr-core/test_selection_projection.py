@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from bisect import bisect_right
+from itertools import product
 
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
@@ -248,13 +249,17 @@ def test_a_tuple_means_a_single_chunk(case):
 
 
 @given(cases("box"))
-def test_plain_projections_have_the_same_fields(case):
+def test_projections_with_keys_have_the_same_fields(case):
     _, axes, box = case
-    for plain, part in zip(project(box, axes, plain=True), project(box, axes), strict=True):
-        if type(plain) is tuple:
-            assert plain == (*part._replace(chunk_selection=part.chunk_selection.index),)
+
+    def keys(columns):
+        return map(str, product(*columns))
+
+    for keyed, part in zip(project(box, axes, chunk_keys=keys), project(box, axes), strict=True):
+        if type(keyed) is tuple:
+            assert keyed == (str(part[0]), part.chunk_selection.index, *part[2:])
         else:  # a single chunk
-            assert plain == part
+            assert keyed == part
 
 
 @given(st.sampled_from(["box", "outer", "points", "mask"]).flatmap(cases))

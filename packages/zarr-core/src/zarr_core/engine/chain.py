@@ -537,7 +537,7 @@ class PreparedCodecChain:
         last = self._serialized
         name, serializer = self._serializer_name, self.array_to_bytes
         if self.memory_dtype is None:
-            array = codec_calls.decode(name, serializer, data, last)
+            array: Array = codec_calls.decode(name, serializer, data, last)
         elif len(data) != last.nbytes:
             raise ChunkDecodeError(f"{len(data)} bytes instead of {last.nbytes}", name)
         else:

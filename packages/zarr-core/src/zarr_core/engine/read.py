@@ -86,12 +86,13 @@ def read(stored: StoredArray, selection: AnySelection, out: Array) -> None:
     reader = stored.chunk_reader((0,) * len(stored.axes))
     in_batches = reader.in_batches and stored.resolved.is_uniform  # chunks have one shape
     # Every projection says which elements of a chunk are read, and where they are in the result.
-    projections = project(selection, stored.axes, complete=False, plain=in_batches)
+    chunk_keys = stored.chunk_keys if in_batches and left is None else None
+    projections = project(selection, stored.axes, complete=False, chunk_keys=chunk_keys)
     if isinstance(projections, tuple):  # of a single chunk, whose elements are the whole result
         _read_chunk(stored, reader, projections[0], out)
         return
     if left is not None:
-        projections = (projection for projection in projections if projection[0] in left)
+        projections = (part for part in projections if part.chunk_coords in left)
     if in_batches:
         batches = iter(lambda: list(islice(projections, _BATCH)), [])
         parallel_for(batches, partial(_read_batch, stored, reader, out), None, pieces=_BATCH)
@@ -144,20 +145,21 @@ def _read_batch(
 ) -> None:
     """Read small chunks of one shape, with as few steps per chunk as possible."""
     codecs, store = reader.codecs, reader.store
-    chunk_key, in_memory, get, get_limited = (
-        stored.chunk_key, store.in_memory, store.get, store.get_limited
-    )  # fmt: skip
+    in_memory, get, get_limited = store.in_memory, store.get, store.get_limited
     decode_bytes_into = codecs.decode_bytes_into if codecs.bytes_to_bytes else None
     shape, dtype = codecs.decoded.shape, codecs.memory_dtype
     nbytes, limit = codecs.decoded.nbytes or 0, codecs.read_buffer_size
-    key = ""
+    key: Any = ""
+    part: Any
     # The decoded bytes of a chunk come first, aligned, and then the stored ones.
     with Scratch(nbytes + limit) as memory:
         decoded, buffer = memory[:nbytes], memory[nbytes:]
         array = np.ndarray(shape, dtype, decoded)
         try:
-            for chunk_coords, part, out_selection, _, is_whole in batch:
-                key = chunk_key(chunk_coords)
+            # A projection with a key has an index of NumPy; others are of the general form.
+            for key, part, out_selection, _, is_whole in batch:
+                if type(key) is not str:
+                    key = stored.chunk_key(key)
                 data: Any
                 if in_memory:
                     data = get(key)
@@ -177,7 +179,7 @@ def _read_batch(
                     array = np.ndarray(shape, dtype, data)
                 if is_whole:
                     out[out_selection] = array
-                else:  # an index of NumPy in a plain projection
+                else:
                     out[out_selection] = array[part] if type(part) is tuple else take(array, part)
         except (ChunkDecodeError, MemoryError) as error:
             raise located(stored, key, shape, error) from error

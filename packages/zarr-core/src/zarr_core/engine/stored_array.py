@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import prod
 from operator import lt
 from typing import TYPE_CHECKING, Literal
@@ -218,6 +219,15 @@ class StoredArray(StoredNode[ArrayMetadata]):
         if self._key_format is None:
             return self.prefix + self.resolved.key_encoding.encode(chunk_coords)
         return self._key_format % chunk_coords
+
+    def chunk_keys(self, coords: Sequence[Sequence[int]]) -> Iterator[str]:
+        """The keys for all combinations of coordinates along each dimension, in C order."""
+        if self._key_format is None or self.resolved.affixes is None:
+            return map(self.chunk_key, product(*coords))
+        # Every coordinate is converted once, and not for each of its keys.
+        before, separator = self.resolved.affixes
+        names = product(*[map(str, column) for column in coords])
+        return map((self.prefix + before).__add__, map(separator.join, names))
 
     def chunk_extent(self, chunk_coords: tuple[int, ...]) -> tuple[int, ...]:
         """Shape of the part of a stored object that lies inside the array."""

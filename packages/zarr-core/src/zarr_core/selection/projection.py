@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
     DimIndex: TypeAlias = slice | Indices
+    ChunkKeys: TypeAlias = Callable[[Sequence[Sequence[int]]], Iterator[str]]
     DimProjection: TypeAlias = tuple[int, DimIndex, DimIndex, bool, bool]
     """The part of a selection along one dimension that lies in one chunk, with the fields of a
     :class:`ChunkProjection`."""
@@ -77,7 +78,10 @@ _chunk_projection = partial(tuple.__new__, ChunkProjection)
 
 
 def project(
-    selection: AnySelection, axes: Sequence[ChunkAxis], complete: bool = True, plain: bool = False
+    selection: AnySelection,
+    axes: Sequence[ChunkAxis],
+    complete: bool = True,
+    chunk_keys: ChunkKeys | None = None,
 ) -> tuple[ChunkProjection] | Iterator[ChunkProjection]:
     """Divide a selection at the edges of chunks.
 
@@ -90,10 +94,11 @@ def project(
     complete : bool
         Whether ``is_complete_chunk`` is needed.  If not, it may be false for a complete chunk
         whose elements are selected by arrays, which takes time to find out.
-    plain : bool
-        Whether slices in several chunks are divided into plain tuples with the fields of a
-        ChunkProjection, and with an index of NumPy as ``chunk_selection``.  For many small chunks,
-        the objects would take longer to create than the elements to copy.
+    chunk_keys : callable, optional
+        From the chunk coordinates along each dimension to the keys of all combinations, in C order.
+        Slices in several chunks are then divided into plain tuples, which have a key instead of
+        ``chunk_coords`` and an index of NumPy as ``chunk_selection``: for many small chunks, the
+        objects would take longer to create than the elements to copy.
 
     Returns
     -------
@@ -129,7 +134,7 @@ def project(
             coord = axis.chunk_of(start)
             origin, length = axis.start(coord), axis.length(coord)
         if stop > origin + length:
-            return _project_slices(selection, axes, plain)
+            return _project_slices(selection, axes, chunk_keys)
         start -= origin
         stop -= origin
         coords.append(coord)
@@ -144,9 +149,11 @@ def project(
 
 
 def _project_slices(
-    selection: BasicIndexer, axes: Sequence[ChunkAxis], plain: bool = False
+    selection: BasicIndexer, axes: Sequence[ChunkAxis], chunk_keys: ChunkKeys | None = None
 ) -> Iterator[ChunkProjection]:
-    combine = _combinations if plain else partial(_combine, chunk_selection=BasicIndexer)
+    combine: Callable[[Any], Iterator[Any]] = partial(_combine, chunk_selection=BasicIndexer)
+    if chunk_keys is not None:
+        combine = partial(_combinations, chunk_keys=chunk_keys)
     return chain.from_iterable(map(combine, _tables(selection, axes)))
 
 
@@ -176,6 +183,7 @@ def _combinations(
     tables: Sequence[Sequence[DimProjection]],
     chunk_selection: Callable[[tuple[Any, ...]], Any] | None = None,
     out_selection: Callable[[tuple[Any, ...]], Any] | None = None,
+    chunk_keys: ChunkKeys | None = None,
 ) -> Iterator[Any]:
     """The fields of these projections, with functions for the selections."""
     if not all(tables):
@@ -186,7 +194,7 @@ def _combinations(
     inside: Iterator[Any] = product(*chunk_items)
     outside: Iterator[Any] = product(*out_items)
     return zip(
-        product(*chunks),
+        product(*chunks) if chunk_keys is None else chunk_keys(chunks),
         inside if chunk_selection is None else map(chunk_selection, inside),
         outside if out_selection is None else map(out_selection, outside),
         _all_of(complete),
