@@ -183,6 +183,11 @@ def _run_in_threads(
     With ``only_waits``, this thread waits for ``count`` others: it is the main thread, which gets
     the signals, and they send requests.  Otherwise it works, too.
     """
+    # 1. Every thread drains the tasks: it takes the next one as soon as it is done with another.
+    # 2. This thread drains them, too, or waits for signals.
+    # 3. The first failure closes the call: the threads finish their tasks and take no others.
+    # 4. This thread waits for all others, again after every interrupt.  After an interrupt, it
+    #    leaves those that wait for a server.
     initial = _local.sharing
     guard = threading.Lock()
     end = object()

@@ -406,6 +406,8 @@ class PreparedCodecChain:
             (limit for limit in limits if limit is not None), default=None
         )
 
+    # --- the same codecs with other settings ---
+
     def with_write_empty_chunks(self) -> PreparedCodecChain:
         """Return the same codecs, with empty chunks stored."""
         return PreparedCodecChain(self._codecs, replace(self.decoded, write_empty_chunks=True))
@@ -475,17 +477,21 @@ class PreparedCodecChain:
         selection : Selection or MaskIndexer, optional
             The elements to copy; all by default.
         """
+        # Without compression, or if the size is unknown: an array, perhaps of the stored bytes, from
+        # which elements are copied.
         if not self.bytes_to_bytes or self.memory_dtype is None:
             decoded = self.decode_bytes(data)
             if self.decoded.missing_is_error and self._decode_selected(decoded, selection, out):
                 return
             array = self._decode_array(decoded)
             out[...] = array if selection is None else take(array, selection)
+        # The decompressed bytes are the elements of the result, ...
         elif selection is None and self._is_in_place and out.flags.c_contiguous:
             octets = out.reshape(-1).view(_UINT8)
             self.decode_bytes_into(data, octets.data)
             if self._is_boolean:
                 _check_booleans(octets)
+        # ... or are decoded further in memory that is reused.
         else:
             with Scratch(self._serialized.nbytes or 0) as buffer:
                 self.decode_bytes_into(data, buffer)
@@ -511,7 +517,7 @@ class PreparedCodecChain:
         if self.encoded_size is not None:
             self.check_size(reader.size)
         encoded_part = self._encoded_part(selection, out)
-        if encoded_part is None:
+        if encoded_part is None:  # a filter needs the whole chunk
             self.check_size(reader.size)
             self.decode_into(reader.read(0, reader.size), out, selection)
             return
@@ -605,7 +611,7 @@ class PreparedCodecChain:
             Its new elements; has the shape of the selection.
         """
         encoded_part = self._encoded_part(selection, value)
-        if encoded_part is None:
+        if encoded_part is None:  # a filter needs the whole chunk
             array = self.read_whole(reader)
             put(array, selection, value)
             return self.encode(array)

@@ -64,13 +64,7 @@ def reason_against(array: Any) -> str:
 
 
 def _decide(array: Any) -> NativePlan | None:
-    """The plan of an array; None if Python processes its chunks.
-
-    Raises
-    ------
-    ExtensionError
-        If there is none and the setting ``native`` is ``"require"``.
-    """
+    """The plan of an array; None if Python processes its chunks, which can be an error."""
     is_available = "native" in discovery.scan() or array.extensions
     if not is_available and config.settings.native != "require":  # as fast as possible
         return None
