@@ -92,8 +92,7 @@ def test_reads_of_several_extents_have_their_lengths(counting, monkeypatch, pers
     (batch,) = batches(found, 100, gap_bytes=5)
     reader = counting(VALUE)
     pieces = iter_inner_chunks(reader, batch, persistent)
-    if persistent:  # also after the last of them
-        pieces = list(pieces)
+    pieces = list(pieces) if persistent else pieces  # valid after the last of them
     assert [bytes(piece) for piece, _ in pieces] == [
         VALUE[start : start + length] for start, length, _ in found
     ]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from zarr_core.engine.chain import PreparedCodecChain
-    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
     from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Store
@@ -58,7 +58,7 @@ _MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
 _MAX_REMOTE_NBYTES = 1 << 17  # larger ones count for the limit of memory of remote reads
 
 
-def read(stored: StoredArray, selection: AnySelection, out: Array) -> None:
+def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
     """Read a selection.
 
     Parameters
@@ -107,7 +107,7 @@ def read(stored: StoredArray, selection: AnySelection, out: Array) -> None:
 
 
 def _read_projection(
-    stored: StoredArray, reader: ChunkReader, out: Array, projection: ChunkProjection
+    stored: StoredChunks, reader: ChunkReader, out: Array, projection: ChunkProjection
 ) -> None:
     """Read the elements of one chunk to their place in the result."""
     out_selection = projection.out_selection
@@ -120,7 +120,7 @@ def _read_projection(
 
 
 def _read_chunk(
-    stored: StoredArray, reader: ChunkReader, projection: ChunkProjection, out: Array
+    stored: StoredChunks, reader: ChunkReader, projection: ChunkProjection, out: Array
 ) -> None:
     """Read the elements of one chunk; the reader is that of the first chunk."""
     chunk_coords, part, _, _, is_whole = projection
@@ -141,7 +141,7 @@ def _read_chunk(
 
 
 def _read_batch(
-    stored: StoredArray, reader: ChunkReader, out: Array, batch: Sequence[ChunkProjection]
+    stored: StoredChunks, reader: ChunkReader, out: Array, batch: Sequence[ChunkProjection]
 ) -> None:
     """Read small chunks of one shape, with as few steps per chunk as possible."""
     codecs, store = reader.codecs, reader.store
@@ -185,7 +185,7 @@ def _read_batch(
             raise located(stored, key, shape, error) from error
 
 
-def _fill_missing(stored: StoredArray, key: str, out: Array, region: Any = ...) -> None:
+def _fill_missing(stored: StoredChunks, key: str, out: Array, region: Any = ...) -> None:
     if stored.missing_is_error:
         raise MissingChunkError(stored.key_location(key))
     out[region] = stored.resolved.fill_value
@@ -343,7 +343,7 @@ def decode_again(store: Store, key: str, error: ChunkDecodeError, work: Callable
 
 
 def located(
-    stored: StoredArray,
+    stored: StoredChunks,
     key: str,
     shape: tuple[int, ...],
     error: CodecError | MissingChunkError | MemoryError,

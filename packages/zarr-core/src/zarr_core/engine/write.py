@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from zarr_core.engine.chain import PreparedCodecChain
-    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Buffers, Store
@@ -133,7 +133,7 @@ class _Batch:
 
 
 def write(
-    stored: StoredArray,
+    stored: StoredChunks,
     selection: AnySelection,
     value: Array,
     fields: str | list[str] | None = None,
@@ -171,7 +171,7 @@ def write(
 
 
 def _write_chunks(
-    stored: StoredArray, selection: AnySelection, value: Array, fields: str | list[str] | None
+    stored: StoredChunks, selection: AnySelection, value: Array, fields: str | list[str] | None
 ) -> None:
     codecs = stored.codecs
     parallel = True if fields else stored.parallel(codecs.inner_chunk_nbytes)
@@ -204,7 +204,7 @@ def _write_chunks(
     writer.unconfirmed.check()
 
 
-def _cast(stored: StoredArray, values: Array) -> Array:
+def _cast(stored: StoredChunks, values: Array) -> Array:
     """Cast values to the data type; a RuntimeError of NumPy becomes a ValueError."""
     try:
         return values.astype(stored.resolved.dtype)
@@ -215,7 +215,7 @@ def _cast(stored: StoredArray, values: Array) -> Array:
 
 
 def _stored_projections(
-    stored: StoredArray, selection: AnySelection, value: Array
+    stored: StoredChunks, selection: AnySelection, value: Array
 ) -> Iterator[ChunkProjection] | None:
     """The projections onto stored chunks alone, if missing chunks contain the value; otherwise None."""
     store = stored.chunk_store
@@ -238,7 +238,7 @@ def _stored_projections(
 
 
 def _projection_onto(
-    stored: StoredArray, selection: BasicIndexer, chunk_coords: tuple[int, ...]
+    stored: StoredChunks, selection: BasicIndexer, chunk_coords: tuple[int, ...]
 ) -> ChunkProjection:
     """The projection of slices with step 1 onto one chunk."""
     index, out_selection = [], []
@@ -256,7 +256,7 @@ class _ChunkWriter:
 
     def __init__(
         self,
-        stored: StoredArray,
+        stored: StoredChunks,
         value: Array,
         is_constant: bool,
         fields: str | list[str] | None,

@@ -327,10 +327,8 @@ class Array(Node[ArrayMetadata]):
         chosen = None if fields is None else field_index(stored, fields)
         if out is not None:
             check_out(stored, out, parsed.shape, dtype if chosen is None else dtype[chosen])
-            straight = out.flags.c_contiguous or (
-                parsed.shape == parsed.selection.shape and not parsed.transpose
-            )
-            if chosen is None and out.dtype == dtype and out.flags.aligned and straight:
+            is_direct = out.dtype == dtype and out.flags.aligned and parsed.can_view(out)
+            if chosen is None and is_direct:
                 stored.read(parsed.selection, parsed.view(out))
                 return out
         try:

@@ -81,6 +81,12 @@ class ParsedSelection(NamedTuple):
             size for size in self.selection.shape if size != 1
         ]
 
+    def can_view(self, array: np.ndarray[Any, Any]) -> bool:
+        """Whether :meth:`view` returns a view of an array with the user's shape, and no error."""
+        return array.flags.c_contiguous or (
+            self.shape == self.selection.shape and not self.transpose
+        )
+
     def view(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Return a view, with the engine's shape, of an array with the user's shape.
 

@@ -87,7 +87,7 @@ def read_within(
     order = order if order == "F" and parsed.allows_fortran else "C"
     own = 0
     result = out
-    if out is None or not _is_viewable(parsed, out):
+    if out is None or not parsed.can_view(out):
         own = prod(parsed.shape) * dtype.itemsize
         result = None
     parts = [*similar_parts(parsed.selection, stored.axes)] if prod(parsed.shape) else []
@@ -226,12 +226,6 @@ def _in_python(stored: StoredArray) -> StoredArray:
     same = stored.with_metadata(stored.metadata)
     same.native = None
     return same
-
-
-def _is_viewable(parsed: ParsedSelection, out: NDArray) -> bool:
-    return out.flags.c_contiguous or (
-        parsed.shape == parsed.selection.shape and not parsed.transpose
-    )
 
 
 def _is_direct(out: NDArray, dtype: np.dtype[Any]) -> bool:
