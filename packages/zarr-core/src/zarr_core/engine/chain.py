@@ -451,8 +451,8 @@ class PreparedCodecChain:
 
     def decode_bytes(self, data: Buffer) -> Buffer:
         """Decode with the bytes -> bytes codecs alone."""
-        for decoder in self._bytes_decoders:
-            data = _decode_bytes(data, *decoder)
+        for name, codec, size, limit in self._bytes_decoders:
+            data = codec_calls.decode_bytes(name, codec, data, size, limit)
         return data
 
     def decode_bytes_into(self, data: Buffer, out: memoryview) -> None:
@@ -460,9 +460,9 @@ class PreparedCodecChain:
 
         Only if there are such codecs, and :attr:`memory_dtype` is not None.
         """
-        for decoder in self._bytes_decoders[:-1]:
-            data = _decode_bytes(data, *decoder)
-        name, codec, _, _ = self._bytes_decoders[-1]
+        *others, (name, codec, _, _) = self._bytes_decoders
+        for other_name, other, size, limit in others:
+            data = codec_calls.decode_bytes(other_name, other, data, size, limit)
         codec_calls.call(ChunkDecodeError, name, codec.decode_into, data, out)
 
     def decode_into(self, data: Buffer, out: Array, selection: AnySelection | None = None) -> None:
@@ -543,7 +543,7 @@ class PreparedCodecChain:
         last = self._serialized
         name, serializer = self._serializer_name, self.array_to_bytes
         if self.memory_dtype is None:
-            array: Array = codec_calls.decode(name, serializer, data, last)
+            array: Array = codec_calls.decode_array(name, serializer, data, last)
         elif len(data) != last.nbytes:
             raise ChunkDecodeError(f"{len(data)} bytes instead of {last.nbytes}", name)
         else:
@@ -553,7 +553,7 @@ class PreparedCodecChain:
             if self._array_to_array and not self.memory_dtype.isnative:
                 array = array.astype(self.memory_dtype.newbyteorder("="))
         for name, codec, decoded, _ in reversed(self._array_to_array):
-            array = codec_calls.decode(name, codec, array, decoded)
+            array = codec_calls.decode_array(name, codec, array, decoded)
         return array
 
     # --- encoding ---
@@ -651,18 +651,6 @@ class PreparedCodecChain:
                 return None
             selection, part = encoded
         return selection, part
-
-
-def _decode_bytes(
-    data: Buffer, name: str, codec: BytesToBytesCodec, size: int | None, limit: int
-) -> Buffer:
-    """Decode with a bytes -> bytes codec; to at most ``limit`` bytes if the size is unknown."""
-    decoded: Buffer = (
-        codec_calls.decode_limited(name, codec, data, limit)
-        if size is None
-        else codec_calls.decode(name, codec, data, size)
-    )
-    return decoded
 
 
 def _check_booleans(octets: Array) -> None:

@@ -101,21 +101,24 @@ def _check_buffers(name: str, result: Any) -> Buffers | None:
     raise CodecError(f"the codec {name!r} encoded a chunk to {_described(result)} instead of bytes")
 
 
-def decode(name: str, codec: Any, value: Any, decoded: Any) -> Any:
-    """Decode with any codec; ``decoded`` is an ArrayRepresentation, or a size."""
+def decode_array(name: str, codec: Any, value: Any, decoded: ArrayRepresentation) -> Any:
+    """Decode with a codec that returns an array."""
     result = call(ChunkDecodeError, name, codec.decode, value, decoded)
     if problem := _difference(result, decoded):
         raise ChunkDecodeError(f"decodes to {problem}", name)
     return result
 
 
-def decode_limited(name: str, codec: Any, data: Buffer, limit: int) -> Any:
-    """Decode with a bytes -> bytes codec, to an unknown number of bytes up to a limit."""
-    result = call(ChunkDecodeError, name, codec.decode_limited, data, limit)
-    nbytes = len(result) if isinstance(result, BUFFERS) else result
-    if isinstance(nbytes, int) and nbytes > limit:
-        raise ChunkDecodeError(f"decodes to {too_large(nbytes, limit)}", name)
-    if problem := _difference(result, None):
+def decode_bytes(name: str, codec: Any, data: Buffer, size: int | None, limit: int) -> Any:
+    """Decode with a bytes -> bytes codec; to at most ``limit`` bytes if the size is unknown."""
+    if size is not None:
+        result = call(ChunkDecodeError, name, codec.decode, data, size)
+    else:
+        result = call(ChunkDecodeError, name, codec.decode_limited, data, limit)
+        nbytes = len(result) if isinstance(result, BUFFERS) else result
+        if isinstance(nbytes, int) and nbytes > limit:
+            raise ChunkDecodeError(f"decodes to {too_large(nbytes, limit)}", name)
+    if problem := _difference(result, size):
         raise ChunkDecodeError(f"decodes to {problem}", name)
     return result
 
