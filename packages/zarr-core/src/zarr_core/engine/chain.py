@@ -460,9 +460,10 @@ class PreparedCodecChain:
 
         Only if there are such codecs, and :attr:`memory_dtype` is not None.
         """
-        *others, (name, codec, _, _) = self._bytes_decoders
-        for other_name, other, size, limit in others:
-            data = codec_calls.decode_bytes(other_name, other, data, size, limit)
+        decoders = self._bytes_decoders
+        for name, codec, size, limit in decoders[:-1]:
+            data = codec_calls.decode_bytes(name, codec, data, size, limit)
+        name, codec, _, _ = decoders[-1]
         codec_calls.call(ChunkDecodeError, name, codec.decode_into, data, out)
 
     def decode_into(self, data: Buffer, out: Array, selection: AnySelection | None = None) -> None:

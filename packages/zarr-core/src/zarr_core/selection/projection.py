@@ -151,8 +151,10 @@ def project(
 def _project_slices(
     selection: BasicIndexer, axes: Sequence[ChunkAxis], chunk_keys: ChunkKeys | None = None
 ) -> Iterator[ChunkProjection]:
-    combine: Callable[[Any], Iterator[Any]] = partial(_combine, chunk_selection=BasicIndexer)
-    if chunk_keys is not None:
+    combine: Callable[[Any], Iterator[Any]]
+    if chunk_keys is None:
+        combine = partial(_combine, chunk_selection=BasicIndexer)
+    else:
         combine = partial(_combinations, chunk_keys=chunk_keys)
     return chain.from_iterable(map(combine, _tables(selection, axes)))
 
