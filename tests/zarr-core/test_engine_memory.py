@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from zarr_core.engine import scratch as module
 from zarr_core.engine.fill_value import fill_test
-from zarr_core.engine.scratch import scratch
+from zarr_core.engine.scratch import Scratch
 from zarr_core.threads import thread_count
 
 
@@ -19,16 +19,16 @@ def address(memory):
 
 
 def test_memory_is_used_again():
-    with scratch(1000) as first:
+    with Scratch(1000) as first:
         where = address(first)
         assert len(first) == 1000
         assert not first.readonly
-    with scratch(2000) as second:
+    with Scratch(2000) as second:
         assert address(second) == where
 
 
 def test_blocks_within_blocks_get_other_memory():
-    with scratch(100) as outer, scratch(100) as inner:
+    with Scratch(100) as outer, Scratch(100) as inner:
         outer[:] = b"a" * 100
         inner[:] = b"b" * 100
         assert bytes(outer) == b"a" * 100
@@ -36,11 +36,11 @@ def test_blocks_within_blocks_get_other_memory():
 
 def test_threads_do_not_share():
     places = []
-    with scratch(100) as memory:
+    with Scratch(100) as memory:
         places.append(address(memory))
 
         def other():
-            with scratch(100) as memory:
+            with Scratch(100) as memory:
                 places.append(address(memory))
 
         thread = threading.Thread(target=other)
@@ -51,14 +51,14 @@ def test_threads_do_not_share():
 
 def test_large_memory_is_shared_and_limited():
     most = module._KEPT_BYTES * thread_count()
-    with scratch(most + 1):
+    with Scratch(most + 1):
         pass
     assert sum(map(len, module._large)) <= most
-    with scratch(module._LARGE) as memory:
+    with Scratch(module._LARGE) as memory:
         place = address(memory)
-    with ThreadPoolExecutor(1) as pool, scratch(module._LARGE) as memory:
+    with ThreadPoolExecutor(1) as pool, Scratch(module._LARGE) as memory:
         assert address(memory) == place
-        assert pool.submit(lambda: scratch(module._LARGE).__enter__()).result() is not memory
+        assert pool.submit(lambda: Scratch(module._LARGE).__enter__()).result() is not memory
     assert all(len(kept) < module._LARGE for kept in module._small)
 
 

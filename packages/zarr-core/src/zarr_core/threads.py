@@ -19,6 +19,7 @@ from collections import deque
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from itertools import chain, islice
+from operator import itemgetter
 from queue import Empty, SimpleQueue
 from threading import get_ident
 from time import monotonic, perf_counter, sleep
@@ -65,7 +66,7 @@ def available_threads() -> int:
 
     1 if this thread already shares the work of another call.
     """
-    return 1 if _local.sharing or config.settings.threads in (0, 1) else thread_count()
+    return 1 if _local.sharing else thread_count()
 
 
 def parallel_for(
@@ -148,14 +149,15 @@ def concurrent_map(
         yield from ((task, work(task)) for task in tasks)
         return
     left = iter(tasks)
-    while some := list(islice(left, max_concurrency * _ROUNDS)):
-        results: list[R] = [None] * len(some)  # type: ignore[list-item]  # set below
+    results: dict[int, R] = {}
 
-        def put(number: int, some: list[T] = some, results: list[R] = results) -> None:
-            results[number] = work(some[number])
+    def put(item: tuple[int, T]) -> None:
+        results[item[0]] = work(item[1])
 
-        parallel_for(range(len(some)), put, True, max_concurrency)
-        yield from zip(some, results, strict=True)
+    while batch := list(islice(left, max_concurrency * _ROUNDS)):
+        parallel_for(enumerate(batch), put, True, max_concurrency)
+        for number, task in enumerate(batch):
+            yield task, results.pop(number)
 
 
 def _is_slow(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> bool:
@@ -181,6 +183,11 @@ def _run_in_threads(
     With ``only_waits``, this thread waits for ``count`` others: it is the main thread, which gets
     the signals, and they send requests.  Otherwise it works, too.
     """
+    # 1. Every thread drains the tasks: it takes the next one as soon as it is done with another.
+    # 2. This thread drains them, too, or waits for signals.
+    # 3. The first failure closes the call: the threads finish their tasks and take no others.
+    # 4. This thread waits for all others, again after every interrupt.  After an interrupt, it
+    #    leaves those that wait for a server.
     initial = _local.sharing
     guard = threading.Lock()
     end = object()
@@ -219,7 +226,7 @@ def _run_in_threads(
                 call.is_closed = True
                 with waiting():
                     call.join()
-            elif any(not isinstance(it, Exception | Abandoned) for it in failures):
+            elif any(not isinstance(error, Exception | Abandoned) for error in failures):
                 call.leave()
             elif not call.join(seconds):
                 call.leave()
@@ -232,7 +239,8 @@ def _run_in_threads(
             failures.append(interrupt)
     if failures:
         # An interrupt takes precedence over a failure.
-        raise next((it for it in failures if not isinstance(it, Exception)), failures[0])
+        interrupts = (error for error in failures if not isinstance(error, Exception))
+        raise next(interrupts, failures[0])
     return True
 
 
@@ -349,7 +357,7 @@ _waits: dict[int, tuple[float, object]] = {}
 
 def longest_wait() -> tuple[float, str] | None:
     """Return the seconds for which a thread has been waiting, and for what; None if none waits."""
-    oldest = min(list(_waits.values()), key=lambda it: it[0], default=None)
+    oldest = min(list(_waits.values()), key=itemgetter(0), default=None)
     return None if oldest is None else (monotonic() - oldest[0], str(oldest[1]))
 
 

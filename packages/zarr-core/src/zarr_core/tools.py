@@ -13,7 +13,7 @@ _NAMES = {
     "zarr_core.engine.chain": "CodecChain PreparedCodecChain codec_definition inner_order",
     "zarr_core.engine.fill_value": "fill_test:fill_value_test",
     "zarr_core.engine.read": "ChunkReader read_open",
-    "zarr_core.engine.scratch": "MemoryLimiter remote_memory scratch",
+    "zarr_core.engine.scratch": "MemoryLimiter Scratch remote_memory",
     "zarr_core.engine.stored_array": "StoredArray",
     "zarr_core.engine.stored_node": "StoredGroup",
     "zarr_core.engine.native": "reason_against:native_reason_against",

@@ -14,8 +14,8 @@ from zarr_core.engine.read import ChunkReader as ChunkReader
 from zarr_core.engine.read import read_open as read_open
 from zarr_core.engine.scratch import MemoryLimiter as MemoryLimiter
 from zarr_core.engine.scratch import Reservation as Reservation
+from zarr_core.engine.scratch import Scratch as Scratch
 from zarr_core.engine.scratch import remote_memory as remote_memory
-from zarr_core.engine.scratch import scratch as scratch
 from zarr_core.engine.stored_array import StoredArray as StoredArray
 from zarr_core.engine.stored_node import StoredGroup as StoredGroup
 from zarr_core.engine.write import UnconfirmedKeys as UnconfirmedKeys
@@ -101,8 +101,8 @@ from zarr_core.registry.hints import other_providers as other_providers
 from zarr_core.registry.resolve import create_extension as create_extension
 from zarr_core.registry.resolve import find_class as find_class
 from zarr_core.registry.resolve import find_provider as find_provider
+from zarr_core.selection.parse import ParsedSelection as ParsedSelection
 from zarr_core.selection.parse import is_integer as is_integer
-from zarr_core.selection.parsed_selection import ParsedSelection as ParsedSelection
 from zarr_core.selection.projection import ChunkProjection as ChunkProjection
 from zarr_core.selection.projection import project as project
 from zarr_core.selection.projection import project_dimension as project_dimension

@@ -25,12 +25,12 @@ from zarr_core.extension import (
     check_prefix,
 )
 from zarr_core.tools import (
+    Scratch,
     available_threads,
     parallel_for,
     project,
     read_open,
     remote_memory,
-    scratch,
 )
 
 from zarr_native import _native
@@ -216,7 +216,7 @@ class Plan(NativePlan):
             if nbytes > codecs.read_buffer_size:
                 left.append(projection.chunk_coords)
                 return
-            with remote_memory.reserve(lambda: nbytes + decoded), scratch(nbytes) as memory:
+            with remote_memory.reserve(lambda: nbytes + decoded), Scratch(nbytes) as memory:
                 value.read_into([(0, memory)])
                 decode(projection, memory)
 

@@ -90,7 +90,7 @@ class IndexFormat:
             return self.read(reader).locate_one(number)
         low, high = self._bounds(reader.size)
         unpack = _LITTLE if self.chain.memory_dtype == "<u8" else _BIG
-        if self.chain.decodes_bytes_into:
+        if self.chain.bytes_to_bytes:
             try:
                 entries = self.chain.decode_bytes(self._stored(reader))
             except ChunkDecodeError as error:
@@ -195,7 +195,7 @@ class AssumedIndexFormat(IndexFormat):
 
     def read_one(self, reader: ByteReader, number: int) -> tuple[int, int]:
         """Make the same requests, and return the assumed offset and length."""
-        if self.chain.has_memory_layout and not self.chain.decodes_bytes_into:
+        if self.chain.has_memory_layout and not self.chain.bytes_to_bytes:
             reader.read((0 if self.at_start else reader.size - self.size) + 16 * number, 16)
         else:
             self._stored(reader)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import MissingChunkError
 from zarr_core.extension import BufferByteReader, ChunkDecodeError
-from zarr_core.tools import SubrangeReader, parallel_for, remote_memory, scratch
+from zarr_core.tools import Scratch, SubrangeReader, parallel_for, remote_memory
 
 from zarr_sharding.index import coordinates
 
@@ -17,6 +17,7 @@ INNER_ERRORS = (ChunkDecodeError, MissingChunkError)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     import numpy as np
     from zarr_core.extension import ByteReader, Selection
@@ -112,7 +113,7 @@ def read_batch(reader: ByteReader, batch: Batch) -> Iterator[memoryview]:
     if isinstance(reader, BufferByteReader) and not others:
         yield reader.read(start, stop - start)
         return
-    with scratch(batch.nbytes) as memory:
+    with Scratch(batch.nbytes) as memory:
         _read(reader, batch, memory)
         yield memory
 
@@ -126,29 +127,24 @@ def _read(reader: ByteReader, batch: Batch, memory: memoryview) -> None:
     reader.read_into(parts)
 
 
-def iter_inner_chunks(reader: ByteReader, batch: Batch) -> Iterator[tuple[memoryview, int]]:
+def iter_inner_chunks(
+    reader: ByteReader, batch: Batch, persistent: bool = False
+) -> Iterator[tuple[memoryview, int]]:
     """Read a batch and yield encoded bytes and position of each inner chunk.
 
-    The bytes are valid until the next iteration.
+    The bytes are valid until the next iteration, unless they are ``persistent``.
     """
     if isinstance(reader, BufferByteReader):
         for offset, _, nbytes, number in batch.items:
             yield reader.read(offset, nbytes), number
         return
-    with read_batch(reader, batch) as memory:
+    memory: AbstractContextManager[memoryview] = Scratch(batch.nbytes)
+    if persistent:
+        memory = nullcontext(memoryview(bytearray(batch.nbytes)))
+    with memory as buffer:
+        _read(reader, batch, buffer)
         for _, position, nbytes, number in batch.items:
-            yield memory[position : position + nbytes], number
-
-
-def iter_persistent(reader: ByteReader, batch: Batch) -> Iterator[tuple[memoryview, int]]:
-    """Read a batch like :func:`iter_inner_chunks`, with bytes that remain valid."""
-    if isinstance(reader, BufferByteReader):
-        yield from iter_inner_chunks(reader, batch)
-        return
-    memory = memoryview(bytearray(batch.nbytes))
-    _read(reader, batch, memory)
-    for _, position, nbytes, number in batch.items:
-        yield memory[position : position + nbytes], number
+            yield buffer[position : position + nbytes], number
 
 
 def subrange(reader: ByteReader, start: int, size: int) -> ByteReader:

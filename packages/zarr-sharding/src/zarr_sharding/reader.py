@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import BasicIndexer, BufferByteReader, ChunkDecodeError
-from zarr_core.tools import parallel_for, project, scratch
+from zarr_core.tools import Scratch, parallel_for, project
 
 from zarr_sharding.index import EMPTY, ShardIndex
 from zarr_sharding.inner_chunks import (
@@ -48,12 +48,13 @@ def read_part(shard: Shard, reader: ByteReader, selection: Selection, out: Array
     """
     if not out.size:
         return
+    # A small shard, or one of which half is needed, is read at once: one request instead of two.
     size = reader.size
     # Not isinstance, which takes a third of a microsecond for an abstract class.
     if type(reader) is not BufferByteReader and (
         size <= GAP_BYTES or (size <= BATCH_BYTES and 2 * out.size >= shard.size)
     ):
-        with scratch(size) as memory:
+        with Scratch(size) as memory:
             reader.read_into([(0, memory)])
             _read(shard, BufferByteReader(memory), selection, out)
         return
@@ -61,6 +62,7 @@ def read_part(shard: Shard, reader: ByteReader, selection: Selection, out: Array
 
 
 def _read(shard: Shard, reader: ByteReader, selection: Selection, out: Array) -> None:
+    # The inner chunks of a shard are selected as the chunks of an array are.
     projections = project(selection, shard.axes, complete=False)
     if isinstance(projections, tuple):
         _read_one(shard, reader, projections[0], out)
@@ -87,7 +89,7 @@ def _read_one(shard: Shard, reader: ByteReader, projection: ChunkProjection, out
             shard.inner.partial_decode(subrange(reader, offset, nbytes), chunk_selection, out)
         else:
             shard.inner.check_size(nbytes)
-            with scratch(nbytes) as memory:
+            with Scratch(nbytes) as memory:
                 reader.read_into([(offset, memory)])
                 decode(shard, memory, selection, out)
     except INNER_ERRORS as error:
@@ -97,7 +99,7 @@ def _read_one(shard: Shard, reader: ByteReader, projection: ChunkProjection, out
 def _read_some(
     shard: Shard, reader: ByteReader, projections: Iterator[ChunkProjection], out: Array
 ) -> None:
-    """Read a selection of several inner chunks."""
+    """Read a selection of several inner chunks: one read for the index, then neighbours together."""
     index = shard.index.read(reader)
     while window := list(islice(projections, WINDOW)):
         _read_window(shard, reader, index, window, out)
@@ -261,7 +263,7 @@ def _read_small(
     nbytes = inner.decoded.nbytes or 1
     most = _TOGETHER_BYTES // nbytes
     decode_bytes_into = (
-        inner.decode_bytes_into if inner.has_memory_layout and inner.decodes_bytes_into else None
+        inner.decode_bytes_into if inner.has_memory_layout and inner.bytes_to_bytes else None
     )
     dtype = inner.memory_dtype if decode_bytes_into else inner.dtype
     table = np.unravel_index(np.arange(numbers.start, numbers.stop), shard.grid)
@@ -276,7 +278,7 @@ def _read_small(
                 put_rows([item[3] for item in batch.items], memory)
             return
         count = min(most, len(batch.items))
-        with scratch(count * nbytes) as memory:
+        with Scratch(count * nbytes) as memory:
             rows = np.frombuffer(memory, dtype).reshape(count, *shard.inner_shape)
             positions: list[int] = []
             position = batch.items[0][3]

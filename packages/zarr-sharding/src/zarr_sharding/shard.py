@@ -141,9 +141,7 @@ class Shard:
     def is_memory(self) -> bool:
         """Whether inner chunks are stored as their memory, except for the byte order."""
         inner = self.inner
-        return bool(
-            inner.has_memory_layout and not inner.decodes_bytes_into and inner.decoded.nbytes
-        )
+        return bool(inner.has_memory_layout and not inner.bytes_to_bytes and inner.decoded.nbytes)
 
     def parallel(self, count: int) -> bool | None:
         """Return whether threads are faster for a number of inner chunks; None if unknown."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from zarr_core.extension import BufferByteReader, ChunkDecodeError
-from zarr_core.tools import parallel_for, project, put, scratch
+from zarr_core.tools import Scratch, parallel_for, project, put
 
 from zarr_sharding.index import EMPTY
 from zarr_sharding.inner_chunks import (
@@ -16,7 +16,6 @@ from zarr_sharding.inner_chunks import (
     Batch,
     for_each_batch,
     iter_inner_chunks,
-    iter_persistent,
     with_coordinates,
 )
 from zarr_sharding.shard import WINDOW, Shard
@@ -77,6 +76,7 @@ def change_shard(
         keep is beyond the shard.
     """
     index = None if reader is None else shard.index.read(reader)
+    # Encode the inner chunks with new elements, ...
     untouched = np.ones(shard.count, np.bool_)
     parts: list[EncodedChunks] = []
     projections = iter(project(selection, shard.axes))
@@ -85,6 +85,7 @@ def change_shard(
         untouched[numbers] = False
         encoded = _encode_window(shard, reader, index, window, numbers, value)
         parts.append(EncodedChunks.of(numbers, encoded))
+    # ... read the stored bytes of all others, and put everything together under a new index.
     if reader is not None and index is not None:
         parts.insert(0, EncodedChunks.read(reader, index, np.flatnonzero(untouched)))
     return assemble(shard.index, parts)
@@ -101,64 +102,65 @@ def _encode_window(
     """Encode the inner chunks of these projections with new elements."""
     inner = shard.inner
     encoded: list[Encoded] = [None] * len(projections)
-    new: Sequence[int] = range(len(projections))  # positions of inner chunks without stored bytes
-
-    def source(position: int) -> Array:
-        new: Array = value[projections[position].out_selection]
-        return new
+    created: Sequence[int] = range(len(projections))  # positions; nothing stored is needed
 
     if reader is not None and index is not None:
+        # Inner chunks that keep some of their elements are read first, neighbours together.
         partial = np.asarray(
             [p for p, part in enumerate(projections) if not part.is_complete_chunk], np.intp
         )
         ranges, _ = index.locate(numbers[partial])
-        old = [(offset, nbytes, int(partial[p])) for offset, nbytes, p in ranges]
-        changed = {position for _, _, position in old}
-        new = [position for position in new if position not in changed]
+        changed = [(offset, nbytes, int(partial[p])) for offset, nbytes, p in ranges]
+        others = {position for _, _, position in changed}
+        created = [position for position in created if position not in others]
 
         def change(batch: Batch) -> None:
             position = 0
             try:
-                if shard.nested:
-                    # Read nested shards as a whole: unchanged bytes are copied too.
-                    for data, position in iter_persistent(reader, batch):
-                        selection = projections[position].chunk_selection
-                        encoded[position] = inner.partial_encode(
-                            BufferByteReader(data), selection, source(position)
-                        )
-                    return
-                for data, position in iter_inner_chunks(reader, batch):
+                # Nested shards remain in memory: the bytes that do not change are copied from it.
+                for data, position in iter_inner_chunks(reader, batch, persistent=shard.nested):
+                    selection, elements = _part(projections[position], value)
+                    if shard.nested:
+                        source = BufferByteReader(data)
+                        encoded[position] = inner.partial_encode(source, selection, elements)
+                        continue
                     array = np.empty(shard.inner_shape, inner.dtype)
                     inner.decode_into(data, array)
-                    put(array, projections[position].chunk_selection, source(position))
+                    put(array, selection, elements)
                     encoded[position] = _encode(shard, array)
             except ChunkDecodeError as error:
                 raise with_coordinates(error, shard.grid, int(numbers[position])) from error
 
-        for_each_batch(shard, reader, old, change)
+        for_each_batch(shard, reader, changed, change)
 
-    def make(positions: Sequence[int]) -> None:
+    def create(positions: Sequence[int]) -> None:
         for position in positions:
-            encoded[position] = _encode_new(shard, projections[position], source(position))
+            encoded[position] = _encode_new(shard, projections[position], value)
 
-    step = shard.batch_size(len(new))
-    tasks = [new[first : first + step] for first in range(0, len(new), step)]
-    parallel_for(tasks, make, shard.parallel(len(new)), shard.inner.max_concurrency, step)
+    step = shard.batch_size(len(created))
+    tasks = [created[first : first + step] for first in range(0, len(created), step)]
+    parallel_for(tasks, create, shard.parallel(len(created)), shard.inner.max_concurrency, step)
     return encoded
+
+
+def _part(projection: ChunkProjection, value: Array) -> tuple[Selection, Array]:
+    """The selection in an inner chunk, and its new elements."""
+    return projection.chunk_selection, value[projection.out_selection]
 
 
 def _encode_new(shard: Shard, projection: ChunkProjection, value: Array) -> Encoded:
     """Encode an inner chunk that was empty, or is overwritten completely."""
     inner = shard.inner
-    _, selection, _, is_complete, is_whole = projection
-    if is_whole:
-        return _encode(shard, value)
+    selection, elements = _part(projection, value)
+    if projection.is_whole_encoded_chunk:
+        return _encode(shard, elements)
+    is_complete = projection.is_complete_chunk  # but by indices in another order
     if shard.nested and not is_complete:
-        return inner.partial_encode(None, selection, value)
+        return inner.partial_encode(None, selection, elements)
     array = np.empty(shard.inner_shape, inner.dtype)
     if not is_complete:
         array[...] = shard.fill_value
-    put(array, selection, value)
+    put(array, selection, elements)
     return _encode(shard, array)
 
 
@@ -171,7 +173,7 @@ def _encode(shard: Shard, array: Array) -> Encoded:
         return inner.encode(array)
     # Compressors return their own memory, so the C-order copy of their input can be in
     # reused memory.
-    with scratch(nbytes) as memory:
+    with Scratch(nbytes) as memory:
         encoded = inner.encode(array, memory)
         if encoded is None or isinstance(encoded, bytes | bytearray):
             return encoded

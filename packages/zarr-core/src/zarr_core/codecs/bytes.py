@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from zarr_core.engine.scratch import scratch
+from zarr_core.engine.scratch import Scratch
 from zarr_core.errors import ChunkDecodeError
 from zarr_core.interfaces.codec import ArrayRepresentation, PartialDecodeCodec
 from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer
@@ -197,7 +197,7 @@ def _read_box(
             and (wanted * _DENSE >= span or (out.shape[0] > 1 and steps[0] <= _SMALL))
         )
     ):
-        with scratch(span) as memory:
+        with Scratch(span) as memory:
             reader.read_into([(first, memory)])
             out[...] = np.ndarray(out.shape, dtype, memory, 0, steps)
     else:
@@ -220,7 +220,7 @@ def _read_points(
     """Read single elements, adjacent ones together."""
     size = dtype.itemsize
     if len(offsets) <= _FEW:
-        with scratch(len(offsets) * size) as memory:
+        with Scratch(len(offsets) * size) as memory:
             places = enumerate(offsets.tolist())
             reader.read_into([(at, memory[n * size : (n + 1) * size]) for n, at in places])
             out[...] = np.frombuffer(memory, dtype)
@@ -232,7 +232,7 @@ def _read_points(
     edges = [0, *(np.flatnonzero(cuts) + 1).tolist(), len(offsets)]
     for start, stop in pairwise(edges):
         first, last = int(offsets[start]), int(offsets[stop - 1])
-        with scratch(last - first + size) as memory:
+        with Scratch(last - first + size) as memory:
             reader.read_into([(first, memory)])
             elements = np.frombuffer(memory, dtype)
             out[order[start:stop]] = elements[(offsets[start:stop] - first) // size]

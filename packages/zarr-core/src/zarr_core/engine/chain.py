@@ -22,7 +22,7 @@ from zarr_core.config import max_encoded_nbytes
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine import codec_calls
 from zarr_core.engine.fill_value import fill_test
-from zarr_core.engine.scratch import scratch
+from zarr_core.engine.scratch import Scratch
 from zarr_core.errors import ChunkDecodeError, CodecChainError, ZarrError
 from zarr_core.interfaces.byte_reader import BufferByteReader
 from zarr_core.interfaces.codec import (
@@ -284,11 +284,8 @@ class PreparedCodecChain:
     is_raw : bool
         Whether an encoded chunk is the memory of the chunk, byte for byte.
     has_memory_layout : bool
-        Whether the bytes -> bytes codecs decode to the elements as they are in memory,
-        except for the byte order.
-    decodes_bytes_into : bool
-        Whether :meth:`decode_bytes_into` can be used: there are bytes -> bytes codecs, and the
-        size of their output is known.
+        Whether the bytes -> bytes codecs, if there are any, decode to the elements as they are in
+        memory, except for the byte order.
     supports_partial_encode : bool
         Whether a part can be read and written without the rest.
     prefers_partial_decode : bool
@@ -312,15 +309,23 @@ class PreparedCodecChain:
         self.names = tuple(name for name, _ in codecs)
         self.decoded = decoded
         self.dtype = decoded.data_type.numpy_dtype
-        self._array_to_array: list[tuple[str, ArrayToArrayCodec]] = []
-        self._representations = [decoded]  # and the result of each array -> array codec
+        nbytes = decoded.nbytes or 0
+        if nbytes > sys.maxsize:
+            raise CodecChainError(
+                f"chunks of shape {decoded.shape} take {nbytes} bytes, more than can be addressed"
+            )
+        self.is_fill = fill_test(decoded.fill_value)
+        # Name and codec, each with the representations that it converts from and to.
+        self._array_to_array: list[
+            tuple[str, ArrayToArrayCodec, ArrayRepresentation, ArrayRepresentation]
+        ] = []
         bytes_to_bytes: list[tuple[str, BytesToBytesCodec]] = []
         last = decoded
         for name, codec in codecs:
             if isinstance(codec, ArrayToArrayCodec):
-                self._array_to_array.append((name, codec))
-                last = encoded_representation(codec, name, last)
-                self._representations.append(last)
+                encoded = encoded_representation(codec, name, last)
+                self._array_to_array.append((name, codec, last, encoded))
+                last = encoded
             elif isinstance(codec, ArrayToBytesCodec):
                 self._serializer_name, self.array_to_bytes = name, codec
                 try:
@@ -328,20 +333,13 @@ class PreparedCodecChain:
                 except BaseException as error:
                     raise _refused(name, last, error) from error
             elif isinstance(codec, BytesToBytesCodec):
-                prepare = codec.prepare
-                prepared = codec_calls.query(name, BytesToBytesCodec, prepare, last)
+                prepared = codec_calls.query(name, BytesToBytesCodec, codec.prepare, last)
                 bytes_to_bytes.append((name, prepared))
         if not hasattr(self, "array_to_bytes"):
             raise CodecChainError("a codec chain requires exactly one array -> bytes codec")
-        nbytes = decoded.nbytes or 0
-        if nbytes > sys.maxsize:
-            raise CodecChainError(
-                f"chunks of shape {decoded.shape} take {nbytes} bytes, more than can be addressed"
-            )
         self._serialized = last  # what the array -> bytes codec encodes
-        self.array_to_array = tuple(codec for _, codec in self._array_to_array)
+        self.array_to_array = tuple(codec for _, codec, _, _ in self._array_to_array)
         self.bytes_to_bytes = tuple(codec for _, codec in bytes_to_bytes)
-        self.is_fill = fill_test(decoded.fill_value)
         self._prepare_sizes(bytes_to_bytes)
         self._prepare_decoding()
         self._prepare_inner_chunks()
@@ -370,13 +368,11 @@ class PreparedCodecChain:
 
     def _prepare_decoding(self) -> None:
         """Decide what has to be done to decode a chunk, or a part of it."""
-        in_memory = self.memory_dtype is not None
         # A byte other than 0 and 1 is not a bool, but NumPy would compute with it.
-        self._is_boolean = in_memory and self.memory_dtype.kind == "b"
-        plain = in_memory and not self.array_to_array
-        self._is_in_place = plain and self.memory_dtype == self.dtype
-        self.has_memory_layout = plain and not self._is_boolean
-        self.decodes_bytes_into = in_memory and bool(self.bytes_to_bytes)
+        self._is_boolean = self.memory_dtype is not None and self.memory_dtype.kind == "b"
+        in_memory = self.memory_dtype is not None and not self.array_to_array
+        self._is_in_place = in_memory and self.memory_dtype == self.dtype
+        self.has_memory_layout = in_memory and not self._is_boolean
         self.is_raw = self._is_in_place and self.has_memory_layout and not self.bytes_to_bytes
         serializer, last = self.array_to_bytes, self._serialized
         self._partial: Any = None  # the array -> bytes codec if it supports partial decoding
@@ -412,6 +408,8 @@ class PreparedCodecChain:
             (limit for limit in limits if limit is not None), default=None
         )
 
+    # --- the same codecs with other settings ---
+
     def with_write_empty_chunks(self) -> PreparedCodecChain:
         """Return the same codecs, with empty chunks stored."""
         return PreparedCodecChain(self._codecs, replace(self.decoded, write_empty_chunks=True))
@@ -431,11 +429,8 @@ class PreparedCodecChain:
     def order(self) -> Literal["C", "F"]:
         """Whether elements along the last dimension of a chunk are contiguous, or the first."""
         order = inner_order(self)
-        return (
-            "F"
-            if order is not None and len(order) > 1 and order == (*range(len(order)),)[::-1]
-            else "C"
-        )
+        is_reversed = order is not None and order == (*range(len(order)),)[::-1]
+        return "F" if is_reversed and len(self.decoded.shape) > 1 else "C"
 
     # --- decoding ---
 
@@ -465,7 +460,7 @@ class PreparedCodecChain:
     def decode_bytes_into(self, data: Buffer, out: memoryview) -> None:
         """Decode with the bytes -> bytes codecs into memory of exactly the decoded size.
 
-        Only if :attr:`decodes_bytes_into`.
+        Only if there are such codecs, and :attr:`memory_dtype` is not None.
         """
         decoders = self._bytes_decoders
         for name, codec, size, limit in decoders[:-1]:
@@ -485,19 +480,23 @@ class PreparedCodecChain:
         selection : Selection or MaskIndexer, optional
             The elements to copy; all by default.
         """
-        if not self.decodes_bytes_into:
+        # Without compression, or if the size is unknown: an array, perhaps of the stored bytes, from
+        # which elements are copied.
+        if not self.bytes_to_bytes or self.memory_dtype is None:
             decoded = self.decode_bytes(data)
             if self.decoded.missing_is_error and self._decode_selected(decoded, selection, out):
                 return
             array = self._decode_array(decoded)
             out[...] = array if selection is None else take(array, selection)
+        # The decompressed bytes are the elements of the result, ...
         elif selection is None and self._is_in_place and out.flags.c_contiguous:
             octets = out.reshape(-1).view(_UINT8)
             self.decode_bytes_into(data, octets.data)
             if self._is_boolean:
                 _check_booleans(octets)
+        # ... or are decoded further in memory that is reused.
         else:
-            with scratch(self._serialized.nbytes or 0) as buffer:
+            with Scratch(self._serialized.nbytes or 0) as buffer:
                 self.decode_bytes_into(data, buffer)
                 array = self._decode_array(buffer)
                 out[...] = array if selection is None else take(array, selection)
@@ -521,7 +520,7 @@ class PreparedCodecChain:
         if self.encoded_size is not None:
             self.check_size(reader.size)
         encoded_part = self._encoded_part(selection, out)
-        if encoded_part is None:
+        if encoded_part is None:  # a filter needs the whole chunk
             self.check_size(reader.size)
             self.decode_into(reader.read(0, reader.size), out, selection)
             return
@@ -537,7 +536,7 @@ class PreparedCodecChain:
             return np.full(decoded.shape, decoded.fill_value, self.dtype)
         self.check_size(reader.size)
         array = np.empty(decoded.shape, self.dtype)
-        with scratch(reader.size) as buffer:
+        with Scratch(reader.size) as buffer:
             reader.read_into([(0, buffer)])
             self.decode_into(buffer, array)
         return array
@@ -547,7 +546,7 @@ class PreparedCodecChain:
         last = self._serialized
         name, serializer = self._serializer_name, self.array_to_bytes
         if self.memory_dtype is None:
-            array = codec_calls.decode_array(name, serializer, data, last)
+            array: Array = codec_calls.decode_array(name, serializer, data, last)
         elif len(data) != last.nbytes:
             raise ChunkDecodeError(f"{len(data)} bytes instead of {last.nbytes}", name)
         else:
@@ -556,9 +555,8 @@ class PreparedCodecChain:
                 _check_booleans(array.view(_UINT8))
             if self._array_to_array and not self.memory_dtype.isnative:
                 array = array.astype(self.memory_dtype.newbyteorder("="))
-        for number in range(len(self._array_to_array) - 1, -1, -1):
-            name, codec = self._array_to_array[number]
-            array = codec_calls.decode_array(name, codec, array, self._representations[number])
+        for name, codec, decoded, _ in reversed(self._array_to_array):
+            array = codec_calls.decode_array(name, codec, array, decoded)
         return array
 
     # --- encoding ---
@@ -582,16 +580,24 @@ class PreparedCodecChain:
         if not self.decoded.write_empty_chunks and self.is_fill(array):
             return None
         if self._array_to_array or self.memory_dtype is None:
-            array = codec_calls.read_only_view(array)
-        for number, (name, codec) in enumerate(self._array_to_array):
-            decoded, encoded = self._representations[number : number + 2]
-            array = codec_calls.encode_array(name, codec, array, decoded, encoded)
+            # Codecs must not change it: it may be a view of the user's array.
+            array = array.view()
+            array.flags.writeable = False
+        for name, codec, decoded, encoded in self._array_to_array:
+            array = codec_calls.encode(name, codec, array, decoded, encoded)
         if self.memory_dtype is None:
-            name, serializer = self._serializer_name, self.array_to_bytes
-            return self._encode_bytes(
-                codec_calls.encode_elements(name, serializer, array, self._serialized)
+            buffers = codec_calls.encode_elements(
+                self._serializer_name, self.array_to_bytes, array, self._serialized
             )
-        return self._encode_bytes(self._memory_of(array, memory))
+            if not self.bytes_to_bytes or buffers is None:
+                return buffers
+            data = buffers if isinstance(buffers, codec_calls.BUFFERS) else b"".join(buffers)
+        else:
+            data = self._memory_of(array, memory)
+        for bytes_name, compressor, decoded_size, encoded_size in self._bytes_encoders:
+            view = memoryview(data).toreadonly()
+            data = codec_calls.encode(bytes_name, compressor, view, decoded_size, encoded_size)
+        return data
 
     def partial_encode(
         self, reader: ByteReader | None, selection: AnySelection, value: Array
@@ -608,7 +614,7 @@ class PreparedCodecChain:
             Its new elements; has the shape of the selection.
         """
         encoded_part = self._encoded_part(selection, value)
-        if encoded_part is None:
+        if encoded_part is None:  # a filter needs the whole chunk
             array = self.read_whole(reader)
             put(array, selection, value)
             return self.encode(array)
@@ -635,16 +641,6 @@ class PreparedCodecChain:
                 data = (octets != 0).tobytes()
         return data
 
-    def _encode_bytes(self, buffers: Buffers | None) -> Buffers | None:
-        """Encode the result of the array -> bytes codec with the bytes -> bytes codecs."""
-        encoders = self._bytes_encoders
-        if buffers is None or not encoders:
-            return buffers
-        data = buffers if isinstance(buffers, codec_calls.BUFFERS) else b"".join(buffers)
-        for name, codec, decoded_size, encoded_size in encoders:
-            data = codec_calls.encode_bytes(name, codec, data, decoded_size, encoded_size)
-        return data
-
     def _encoded_part(self, selection: AnySelection, part: Array) -> tuple[Selection, Array] | None:
         """The part of the input of the array -> bytes codec that encodes a part of the chunk.
 
@@ -652,7 +648,7 @@ class PreparedCodecChain:
         """
         if isinstance(selection, MaskIndexer):
             selection = selection.to_coordinates()
-        for _, codec in self._array_to_array:
+        for codec in self.array_to_array:
             encoded = codec.encoded_part(selection, part)
             if encoded is None:
                 return None

@@ -1,7 +1,6 @@
 """Calls of codecs: errors get the name of the codec, results are checked.
 
-Every method of a codec is called by :func:`call`.  Codecs get read-only views to encode, because
-these may be views of the user's arrays.
+Every method of a codec is called by :func:`call`; the other functions check what it returns.
 """
 
 from __future__ import annotations
@@ -18,23 +17,16 @@ from zarr_core.errors import (
     ZarrError,
 )
 from zarr_core.interfaces.byte_reader import ValueReference
+from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.registry.provider import is_ordinary_error
 from zarr_core.registry.resolve import reason
 
 if TYPE_CHECKING:
     from zarr_core.interfaces.byte_reader import Buffer
-    from zarr_core.interfaces.codec import (
-        ArrayRepresentation,
-        ArrayToArrayCodec,
-        ArrayToBytesCodec,
-        BytesToBytesCodec,
-    )
     from zarr_core.interfaces.store import Buffers
 
-    Array = np.ndarray[Any, Any]
-
 BUFFERS = (bytes, bytearray, memoryview)
-_BUFFER_TYPES = frozenset(BUFFERS)
+_PARTS = (*BUFFERS, ValueReference)
 _OF_STORES = (ZarrError, OSError)  # errors of the store from which a codec reads
 # Errors that a mistake in a codec raises rather than damaged bytes.
 _FAULTS = (LookupError, AttributeError, NameError, TypeError, AssertionError, NotImplementedError)
@@ -79,82 +71,61 @@ def query(name: str, types: type[Any] | tuple[type[Any], ...], method: Any, *arg
     return result
 
 
-# --- encoding ---
+def encode(name: str, codec: Any, value: Any, decoded: Any, encoded: Any) -> Any:
+    """Encode with a codec from arrays to arrays, or from bytes to bytes.
 
-
-def read_only_view(array: Array) -> Array:
-    """Return a read-only view of an array."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def encode_array(
-    name: str,
-    codec: ArrayToArrayCodec,
-    array: Array,
-    decoded: ArrayRepresentation,
-    encoded: ArrayRepresentation,
-) -> Array:
-    """Encode with an array -> array codec."""
-    result: Array = call(CodecError, name, codec.encode, array, decoded)
-    if problem := _differs_from(result, encoded):
+    ``decoded`` describes the value and ``encoded`` the result: an ArrayRepresentation, or a size.
+    """
+    result = call(CodecError, name, codec.encode, value, decoded)
+    if problem := _difference(result, encoded):
         raise CodecError(f"the codec {name!r} encoded a chunk to {problem}")
     return result
 
 
-def encode_elements(
-    name: str, codec: ArrayToBytesCodec, array: Array, decoded: ArrayRepresentation
-) -> Buffers | None:
-    """Encode with an array -> bytes codec."""
-    return _checked_buffers(name, call(CodecError, name, codec.encode, array, decoded))
+def encode_elements(name: str, codec: Any, *args: Any) -> Buffers | None:
+    """Encode a chunk with an array -> bytes codec."""
+    return _check_buffers(name, call(CodecError, name, codec.encode, *args))
 
 
 def partial_encode(name: str, codec: Any, *args: Any) -> Buffers | None:
-    """Encode a part with an array -> bytes codec."""
+    """Encode a part of a chunk with an array -> bytes codec."""
     result = call(CodecError, name, codec.partial_encode, *args, passed_on=_OF_STORES)
-    if isinstance(result, list | tuple):
-        owned = [it for it in result if not isinstance(it, ValueReference)]
-        if len(owned) < len(result):
-            _checked_buffers(name, owned)
-            buffers: Buffers = result
-            return buffers
-    return _checked_buffers(name, result)
+    return _check_buffers(name, result)
 
 
-def _checked_buffers(name: str, result: Any) -> Buffers | None:
-    if (
-        result is None
-        or isinstance(result, BUFFERS)
-        or (isinstance(result, list | tuple) and _BUFFER_TYPES.issuperset(map(type, result)))
-    ):
+def _check_buffers(name: str, result: Any) -> Buffers | None:
+    parts = result if isinstance(result, list | tuple) else [result]
+    if result is None or all(issubclass(kind, _PARTS) for kind in set(map(type, parts))):
         buffers: Buffers | None = result
         return buffers
     raise CodecError(f"the codec {name!r} encoded a chunk to {_described(result)} instead of bytes")
 
 
-def encode_bytes(
-    name: str,
-    codec: BytesToBytesCodec,
-    data: Buffer,
-    decoded_size: int | None,
-    encoded_size: int | None,
-) -> Buffer:
-    """Encode with a bytes -> bytes codec."""
-    view = memoryview(data).toreadonly()
-    result: Any = call(CodecError, name, codec.encode, view, decoded_size)
-    problem = ""
-    if not isinstance(result, BUFFERS):
-        problem = f"{_described(result)} instead of bytes"
-    elif encoded_size is not None and len(result) != encoded_size:
-        problem = f"{len(result)} bytes instead of {encoded_size}"
-    if problem:
-        raise CodecError(f"the codec {name!r} encoded a chunk to {problem}")
-    buffer: Buffer = result
-    return buffer
+def decode_array(name: str, codec: Any, value: Any, decoded: ArrayRepresentation) -> Any:
+    """Decode with a codec that returns an array."""
+    result = call(ChunkDecodeError, name, codec.decode, value, decoded)
+    if problem := _difference(result, decoded):
+        raise ChunkDecodeError(f"decodes to {problem}", name)
+    return result
 
 
-# --- decoding ---
+def decode_bytes(name: str, codec: Any, data: Buffer, size: int | None, limit: int) -> Any:
+    """Decode with a bytes -> bytes codec; to at most ``limit`` bytes if the size is unknown."""
+    if size is not None:
+        result = call(ChunkDecodeError, name, codec.decode, data, size)
+    else:
+        result = call(ChunkDecodeError, name, codec.decode_limited, data, limit)
+        nbytes = len(result) if isinstance(result, BUFFERS) else result
+        if isinstance(nbytes, int) and nbytes > limit:
+            raise ChunkDecodeError(f"decodes to {too_large(nbytes, limit)}", name)
+    if problem := _difference(result, size):
+        raise ChunkDecodeError(f"decodes to {problem}", name)
+    return result
+
+
+def partial_decode(name: str, codec: Any, *args: Any) -> None:
+    """Decode a part with an array -> bytes codec."""
+    call(ChunkDecodeError, name, codec.partial_decode, *args, passed_on=_OF_STORES)
 
 
 def too_large(nbytes: int, limit: int) -> str:
@@ -165,57 +136,24 @@ def too_large(nbytes: int, limit: int) -> str:
     )
 
 
-def decode_bytes(
-    name: str, codec: BytesToBytesCodec, data: Buffer, size: int | None, limit: int
-) -> Buffer:
-    """Decode with a bytes -> bytes codec; to at most ``limit`` bytes if the size is unknown."""
-    if size is None:
-        result = call(ChunkDecodeError, name, codec.decode_limited, data, limit)
-        nbytes = len(result) if isinstance(result, BUFFERS) else result
-        if isinstance(nbytes, int) and nbytes > limit:
-            raise ChunkDecodeError(f"decodes to {too_large(nbytes, limit)}", name)
-    else:
-        result = call(ChunkDecodeError, name, codec.decode, data, size)
-    if not isinstance(result, BUFFERS):
-        raise ChunkDecodeError(f"decodes to {_described(result)} instead of bytes", name)
-    if size is not None and len(result) != size:
-        raise ChunkDecodeError(f"decodes to {len(result)} bytes instead of {size}", name)
-    return result
-
-
-def decode_array(
-    name: str,
-    codec: ArrayToArrayCodec | ArrayToBytesCodec,
-    data: Any,
-    decoded: ArrayRepresentation,
-) -> Array:
-    """Decode with a codec that returns an array."""
-    result: Array = call(ChunkDecodeError, name, codec.decode, data, decoded)
-    if problem := _differs_from(result, decoded):
-        raise ChunkDecodeError(f"decodes to {problem}", name)
-    return result
-
-
-def partial_decode(name: str, codec: Any, *args: Any) -> None:
-    """Decode a part with an array -> bytes codec."""
-    call(ChunkDecodeError, name, codec.partial_decode, *args, passed_on=_OF_STORES)
-
-
-# --- results ---
-
-
-def _differs_from(result: Any, declared: ArrayRepresentation) -> str:
+def _difference(result: Any, declared: ArrayRepresentation | int | None) -> str:
+    """How a result differs from its description; empty if it does not."""
+    if not isinstance(declared, ArrayRepresentation):
+        if not isinstance(result, BUFFERS):
+            return f"{_described(result)} instead of bytes"
+        differs = declared is not None and len(result) != declared
+        return f"{len(result)} bytes instead of {declared}" if differs else ""
     dtype = declared.data_type.numpy_dtype
     if (
         isinstance(result, np.ndarray)
         and result.shape == declared.shape
-        and (result.dtype == dtype or _in_other_order(result.dtype, dtype))
+        and (result.dtype == dtype or _is_swapped(result.dtype, dtype))
     ):
         return ""
     return f"{_described(result)} instead of shape {declared.shape}, dtype {dtype}"
 
 
-def _in_other_order(dtype: np.dtype[Any], declared: np.dtype[Any]) -> bool:
+def _is_swapped(dtype: np.dtype[Any], declared: np.dtype[Any]) -> bool:
     """Whether dtypes differ only in byte order; NumPy handles either."""
     # Dtypes of variable-length strings do not have this method.
     return dtype.kind == declared.kind != "T" and dtype.newbyteorder("=") == declared

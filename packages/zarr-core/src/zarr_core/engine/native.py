@@ -56,37 +56,31 @@ def reason_against(array: Any) -> str:
     if config.settings.native == "off":
         return 'the setting native is "off"'
     try:
-        found = _plan_or_reason(array)
+        plan = _plan_or_reason(array)
     except ExtensionError as error:
         return str(error)
-    return found if isinstance(found, str) else ""
+    return plan if isinstance(plan, str) else ""
 
 
 def _decide(array: Any) -> NativePlan | None:
-    """The plan of an array; None if Python processes its chunks.
-
-    Raises
-    ------
-    ExtensionError
-        If there is none and the setting ``native`` is ``"require"``.
-    """
+    """The plan of an array; None if Python processes its chunks, which can be an error."""
     is_available = "native" in discovery.scan() or array.extensions
     if not is_available and config.settings.native != "require":  # as fast as possible
         return None
     try:
-        found = _plan_or_reason(array)
+        plan = _plan_or_reason(array)
     except ExtensionError as error:
         if config.settings.native == "require":
             raise
         _warn_once(str(error))
         return None
-    if not isinstance(found, str):
-        return found
-    log("native", "%s: chunks are processed in Python: %s", array.location, found)
+    if not isinstance(plan, str):
+        return plan
+    log("native", "%s: chunks are processed in Python: %s", array.location, plan)
     if config.settings.native == "require":
         raise ExtensionError(
             f'{array.location}: the setting native is "require", but the chunks of this array '
-            f"cannot be processed by compiled code: {found}. Set native to "
+            f"cannot be processed by compiled code: {plan}. Set native to "
             '"auto" to process them in Python'
         )
     return None

@@ -1,9 +1,17 @@
 """Reading a selection: from chunks in a store to an array in memory.
 
-:func:`read` divides a selection at the edges of chunks.  A single chunk is read at once.  Others
-are read one after the other, small ones in batches (:func:`_read_batch`), or in threads if they
-are large or the store has latency.  :class:`ChunkReader` reads one chunk: raw into the result, in
-part, or whole into a buffer from which it is decoded.
+:func:`read` divides a selection at the edges of chunks and reads one chunk after the other: small
+ones in batches (:func:`_read_batch`), others in threads if they are large or the store has latency.
+
+A chunk is read in one of three ways, between which :meth:`ChunkReader.read` chooses:
+
+raw
+    The stored bytes are the elements.  The store reads them into the result.
+in part
+    A codec, such as ``sharding_indexed``, requests only the bytes of the selected elements.
+whole
+    The stored bytes are read into scratch memory and decoded: into the result if that is
+    possible, otherwise into more scratch memory, from which the selected elements are copied.
 """
 
 from __future__ import annotations
@@ -16,24 +24,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from zarr_core.engine.scratch import remote_memory, scratch
+from zarr_core.engine.scratch import Scratch, remote_memory
 from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
 from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.interfaces.store import CachingStore
 from zarr_core.messages import log
-from zarr_core.selection.projection import project, project_keys, take
+from zarr_core.selection.projection import project, take
 from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
     from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Store
-    from zarr_core.selection.projection import ChunkProjection, KeyedProjection
+    from zarr_core.selection.projection import ChunkProjection
 
     Array = np.ndarray[Any, Any]
 
@@ -71,55 +79,53 @@ def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
     """
     if not out.size:
         return
-    # Compiled code returns the chunks that it leaves to Python, or None for all.
-    left = None
-    if stored.native is not None:
-        left = stored.native.read(stored, selection, out)
-        if left is not None and not left:
-            return
-    projections = project(selection, stored.axes, complete=False)
-    if isinstance(projections, tuple):  # of a single chunk, whose place is the whole result
-        _read_chunk(stored, projections[0], out)
+    # Compiled code reads what it can.  ``left`` are the chunks that it leaves; None for all.
+    left = None if stored.native is None else stored.native.read(stored, selection, out)
+    if left is not None and not left:
+        return
+    reader = stored.chunk_reader((0,) * len(stored.axes))
+    in_batches = reader.in_batches and stored.resolved.is_uniform  # chunks have one shape
+    # Every projection says which elements of a chunk are read, and where they are in the result.
+    chunk_keys = stored.chunk_keys if in_batches and left is None else None
+    projections = project(selection, stored.axes, complete=False, chunk_keys=chunk_keys)
+    if isinstance(projections, tuple):  # of a single chunk, whose elements are the whole result
+        _read_chunk(stored, reader, projections[0], out)
         return
     if left is not None:
-        projections = (it for it in projections if it.chunk_coords in left)
-    reader = stored.chunk_reader((0,) * len(stored.axes))
-    if reader.in_batches and stored.resolved.is_uniform:  # batches need chunks of one shape
-        keyed: Iterator[KeyedProjection]
-        if left is None and isinstance(selection, BasicIndexer):
-            keyed = project_keys(selection, stored.axes, stored.chunk_keys)
-        else:
-            keyed = (
-                (stored.chunk_key(chunk), part, out_selection, is_whole)
-                for chunk, part, out_selection, _, is_whole in projections
-            )
-        batches = iter(lambda: list(islice(keyed, _BATCH)), [])
+        projections = (part for part in projections if part.chunk_coords in left)
+    if in_batches:
+        batches = iter(lambda: list(islice(projections, _BATCH)), [])
         parallel_for(batches, partial(_read_batch, stored, reader, out), None, pieces=_BATCH)
         return
     parallel_for(
         projections,
-        partial(_read_projection, stored, out),
+        partial(_read_projection, stored, reader, out),
         stored.parallel(reader.nbytes_at_once(selection)),
         stored.threads,
         stored.codecs.inner_chunk_count,
     )
 
 
-def _read_projection(stored: StoredChunks, out: Array, projection: ChunkProjection) -> None:
+def _read_projection(
+    stored: StoredChunks, reader: ChunkReader, out: Array, projection: ChunkProjection
+) -> None:
     """Read the elements of one chunk to their place in the result."""
     out_selection = projection.out_selection
     if all(type(item) is slice for item in out_selection):
-        _read_chunk(stored, projection, out[out_selection])
+        _read_chunk(stored, reader, projection, out[out_selection])
     else:  # not a view
         values = np.empty(projection.chunk_selection.shape, out.dtype)
-        _read_chunk(stored, projection, values)
+        _read_chunk(stored, reader, projection, values)
         out[out_selection] = values
 
 
-def _read_chunk(stored: StoredChunks, projection: ChunkProjection, out: Array) -> None:
-    """Read the elements of one chunk."""
+def _read_chunk(
+    stored: StoredChunks, reader: ChunkReader, projection: ChunkProjection, out: Array
+) -> None:
+    """Read the elements of one chunk; the reader is that of the first chunk."""
     chunk_coords, part, _, _, is_whole = projection
-    reader = stored.chunk_reader(chunk_coords)
+    if not stored.resolved.is_uniform:
+        reader = stored.chunk_reader(chunk_coords)
     key = stored.chunk_key(chunk_coords)
     selection = None if is_whole else part
     try:
@@ -135,37 +141,46 @@ def _read_chunk(stored: StoredChunks, projection: ChunkProjection, out: Array) -
 
 
 def _read_batch(
-    stored: StoredChunks, reader: ChunkReader, out: Array, batch: Sequence[KeyedProjection]
+    stored: StoredChunks, reader: ChunkReader, out: Array, batch: Sequence[ChunkProjection]
 ) -> None:
     """Read small chunks of one shape, with as few steps per chunk as possible."""
     codecs, store = reader.codecs, reader.store
-    in_memory, get, get_buffered = store.in_memory, store.get, reader.get_buffered
-    decode_bytes_into = codecs.decode_bytes_into if codecs.decodes_bytes_into else None
+    in_memory, get, get_limited = store.in_memory, store.get, store.get_limited
+    decode_bytes_into = codecs.decode_bytes_into if codecs.bytes_to_bytes else None
     shape, dtype = codecs.decoded.shape, codecs.memory_dtype
-    nbytes = codecs.decoded.nbytes or 0
-    # One buffer is for the stored bytes, unless the store has them in memory, the other for the
-    # decoded ones.
-    with scratch(codecs.read_buffer_size) as buffer, scratch(nbytes) as memory:
-        array = np.ndarray(shape, dtype, memory)
-        key = ""
+    nbytes, limit = codecs.decoded.nbytes or 0, codecs.read_buffer_size
+    key: Any = ""
+    part: Any
+    # The decoded bytes of a chunk come first, aligned, and then the stored ones.
+    with Scratch(nbytes + limit) as memory:
+        decoded, buffer = memory[:nbytes], memory[nbytes:]
+        array = np.ndarray(shape, dtype, decoded)
         try:
-            for key, part, out_selection, is_whole in batch:
-                data = get(key) if in_memory else get_buffered(key, buffer)
+            # A projection with a key has an index of NumPy; others are of the general form.
+            for key, part, out_selection, _, is_whole in batch:
+                if type(key) is not str:
+                    key = stored.chunk_key(key)
+                data: Any
+                if in_memory:
+                    data = get(key)
+                else:
+                    data = get_limited(key, limit, buffer)
+                    if type(data) is int:  # longer than the buffer
+                        data = reader.get_whole(key)
                 if data is None:
                     _fill_missing(stored, key, out, out_selection)
                     continue
+                # Without compression, an array is made of the stored bytes where they are.
                 if decode_bytes_into is not None:
-                    decode_bytes_into(data, memory)
+                    decode_bytes_into(data, decoded)
                 elif len(data) != nbytes:
                     raise ChunkDecodeError(f"{len(data)} bytes instead of {nbytes}")
                 else:
                     array = np.ndarray(shape, dtype, data)
                 if is_whole:
                     out[out_selection] = array
-                elif type(part) is tuple:
-                    out[out_selection] = array[part]
                 else:
-                    out[out_selection] = take(array, part)
+                    out[out_selection] = array[part] if type(part) is tuple else take(array, part)
         except (ChunkDecodeError, MemoryError) as error:
             raise located(stored, key, shape, error) from error
 
@@ -216,38 +231,44 @@ class ChunkReader:
     def read(self, key: str, selection: AnySelection | None, out: Array) -> bool:
         """Read the selected elements of a chunk, or all; return whether the chunk is stored."""
         codecs, store = self.codecs, self.store
+        data: Buffer | int | None
+        # Raw: what the store reads are the elements.
         if selection is None and codecs.is_raw:
             if out.flags.c_contiguous:
                 octets = out.reshape(-1).view(_UINT8).data
-                value = store.get_limited(key, len(octets), octets)
-                if value is None:
+                data = store.get_limited(key, len(octets), octets)
+                if data is None:
                     return False
-                size = value if isinstance(value, int) else len(value)
-                if isinstance(value, int) or size != len(octets):
+                size = data if isinstance(data, int) else len(data)
+                if isinstance(data, int) or size != len(octets):
                     raise ChunkDecodeError(f"{size} bytes instead of {len(octets)}")
-                if getattr(value, "obj", None) is not octets.obj:  # the store has it elsewhere
-                    octets[:] = value
+                if getattr(data, "obj", None) is not octets.obj:  # the store has it elsewhere
+                    octets[:] = data
                 return True
+        # In part: the codecs request what they need, such as an index and then inner chunks.
         elif codecs.prefers_partial_decode and not self._is_dense(selection):
             part = codecs.full_selection if selection is None else selection
             return read_open(
-                store, key, codecs.prefetch, lambda it: codecs.partial_decode(it, part, out)
+                store, key, codecs.prefetch, lambda value: codecs.partial_decode(value, part, out)
             )
-        # The bytes of the whole chunk are read and decoded, and the selected elements copied.
-        data: Buffer | None
-        if store.in_memory or codecs.decoded.nbytes is None:  # where it is, or of any size
-            data = self._get(key)
+        # Whole: from where it is in memory, ...
+        if store.in_memory or codecs.decoded.nbytes is None:
+            data = self.get_whole(key)
             if data is not None:
                 codecs.decode_into(data, out, selection)
-        elif self._is_large:  # allocate a buffer only if the chunk is stored
+            return data is not None
+        # ... from a large buffer, which is allocated only if the chunk is stored, ...
+        if self._is_large:
             return read_open(
-                store, key, ByteRange(0), lambda it: self._decode_large(it, selection, out)
+                store, key, ByteRange(0), lambda value: self._decode_large(value, selection, out)
             )
-        else:  # the buffer is reused for the next chunk
-            with scratch(codecs.read_buffer_size) as buffer:
-                data = self.get_buffered(key, buffer)
-                if data is not None:
-                    codecs.decode_into(data, out, selection)
+        # ... or from a buffer that is reused for the next chunk.
+        with Scratch(codecs.read_buffer_size) as buffer:
+            data = store.get_limited(key, len(buffer), buffer)
+            if isinstance(data, int):  # longer than the buffer
+                data = self.get_whole(key)
+            if data is not None:
+                codecs.decode_into(data, out, selection)
         return data is not None
 
     def _is_dense(self, selection: AnySelection | None) -> bool:
@@ -264,17 +285,12 @@ class ChunkReader:
         codecs.check_size(nbytes)
         limit = remote_memory.reserve(lambda: nbytes + (codecs.decoded.nbytes or 0))
         is_remote = self.store.max_concurrency is not None
-        with limit if is_remote else nullcontext(), scratch(nbytes) as buffer:
+        with limit if is_remote else nullcontext(), Scratch(nbytes) as buffer:
             value.read_into([(0, buffer)])
             codecs.decode_into(buffer, out, selection)
 
-    def get_buffered(self, key: str, buffer: memoryview) -> Buffer | None:
-        """Return a value, usually in a part of the buffer."""
-        value = self.store.get_limited(key, len(buffer), buffer)
-        return self._get(key) if isinstance(value, int) else value
-
-    def _get(self, key: str) -> Buffer | None:
-        """Return a value, unless it is larger than the codecs permit."""
+    def get_whole(self, key: str) -> Buffer | None:
+        """Return a value in its own memory, unless it is larger than the codecs permit."""
         if self.store.in_memory:
             return self.store.get(key)
         value = self.store.get_limited(key, self.codecs.max_encoded_size)

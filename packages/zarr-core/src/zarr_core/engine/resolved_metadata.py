@@ -70,7 +70,6 @@ class ResolvedMetadata:
     )
 
     def __post_init__(self) -> None:
-        self.may_be_misread = bool(self.ignored) or self.fill_value_assumed
         self.dtype = self.data_type.numpy_dtype
         self.affixes = self.key_encoding.affixes(len(self.axes))
         lengths = tuple(axis.uniform for axis in self.axes if axis.uniform is not None)
@@ -147,6 +146,8 @@ def resolve_metadata(
     metadata: ArrayMetadata, location: Location, write_empty_chunks: WriteEmptyChunks = False
 ) -> ResolvedMetadata:
     """Find the code for every extension that valid metadata name."""
+    # An extension that refuses its part of the metadata is a problem; all of them are raised
+    # together.  Names that are unknown, without code or not allowed to be ignored raise at once.
     problems: list[ValidationProblem] = []
     ignored: list[ExtensionDefinition] = []
     if metadata.data_type_fallbacks:
@@ -160,11 +161,11 @@ def resolve_metadata(
         "chunk_key_encoding", metadata.chunk_key_encoding, location.at("/chunk_key_encoding")
     )
     chain = CodecChain.from_definitions(metadata.codecs, location.at("/codecs"))
-    with _collect_problems(location, "/data_type", problems):
+    with _ProblemCollector(location, "/data_type", problems):
         if not isinstance(data_type.numpy_dtype, np.dtype):
             raise TypeError(f"numpy_dtype returned {data_type.numpy_dtype!r}, not a dtype")
     fill_value, assumed = np.empty(()), False
-    with _collect_problems(location, "/fill_value", problems):
+    with _ProblemCollector(location, "/fill_value", problems):
         fill_value, assumed = _fill_value(metadata, data_type, chain, bool(ignored))
     grid = create_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
     axes = _axes(grid, key_encoding, metadata.shape, location, problems)
@@ -177,21 +178,21 @@ def resolve_metadata(
         if transformer is None:
             ignored.append(definition)
             continue
-        with _collect_problems(location, pointer, problems):
+        with _ProblemCollector(location, pointer, problems):
             transformer.check(metadata.shape)
         transformers.append(transformer)
     if problems:
         raise MetadataValidationError(location, problems)
     if not ignored and not chain.ignored:
-        # The first transformers may be equivalent to codecs.
-        same = metadata
-        while transformers and (by_codecs := transformers[0].as_codecs(same)) is not None:
-            same, transformers = by_codecs, transformers[1:]
-        if same is not metadata:
+        # The first transformers may be equivalent to codecs, which then replace them.
+        equivalent = metadata
+        while transformers and (by_codecs := transformers[0].as_codecs(equivalent)) is not None:
+            equivalent, transformers = by_codecs, transformers[1:]
+        if equivalent is not metadata:
             part = location.at("/storage_transformers")
-            grid = create_extension("chunk_grid", same.chunk_grid, part)
-            axes = grid.axes(same.shape)
-            chain = CodecChain.from_definitions(same.codecs, part)
+            grid = create_extension("chunk_grid", equivalent.chunk_grid, part)
+            axes = grid.axes(equivalent.shape)
+            chain = CodecChain.from_definitions(equivalent.codecs, part)
     if metadata.chunk_memory_layout is not None:
         part = location.at("/chunk_memory_layout")
         layout = create_extension("chunk_memory_layout", metadata.chunk_memory_layout, part)
@@ -229,21 +230,22 @@ def _axes(
 ) -> tuple[ChunkAxis, ...]:
     """The chunks along each dimension; adds problems of the grid and the keys."""
     axes: tuple[ChunkAxis, ...] = ()
-    with _collect_problems(location, "/chunk_grid", problems):
+    with _ProblemCollector(location, "/chunk_grid", problems):
         axes = grid.axes(shape)
         if not isinstance(axes, tuple) or not all(isinstance(axis, ChunkAxis) for axis in axes):
             raise TypeError(f"axes returned {axes!r}, not a tuple of ChunkAxis")
     if len(axes) == len(shape):
-        with _collect_problems(location, "/chunk_key_encoding", problems):
+        with _ProblemCollector(location, "/chunk_key_encoding", problems):
             key_encoding.check(tuple(axis.count for axis in axes))
             key_encoding.affixes(len(axes))
     return axes
 
 
-class _collect_problems:  # noqa: N801 - used as a function is
+class _ProblemCollector:
     """Collects ValueErrors of an extension as problems of the metadata; raises other errors."""
 
-    # Not contextlib.contextmanager: used several times for each array that is opened.
+    # Not contextlib.contextmanager, which is slower: used several times for each array that is
+    # opened.
     __slots__ = ("_location", "_pointer", "_problems")
 
     def __init__(self, location: Location, pointer: str, problems: list[ValidationProblem]) -> None:

@@ -29,7 +29,7 @@ _small: list[memoryview] = []
 _large: list[memoryview] = []
 
 
-class scratch:  # noqa: N801 - used as a function is: with scratch(n) as memory
+class Scratch:
     """Borrow memory for a block.
 
     The block gets a writable memoryview of format ``B`` and length ``nbytes``, with undefined

@@ -1,4 +1,7 @@
-"""An array as it is stored, with reading and writing of its elements."""
+"""An array as it is stored, with reading and writing of its elements.
+
+Not in :class:`StoredChunks`, which these functions depend on: modules do not form circles.
+"""
 
 from __future__ import annotations
 

@@ -41,11 +41,6 @@ _FEW_CHUNKS = 100  # visited without listing
 _MANY_REQUESTS = 64  # concurrent ones, also for large chunks: responses wait for memory
 
 
-def _max_requests(max_concurrency: int, nbytes: int | None) -> int:
-    """Limit the concurrent requests for chunks of a size to what fits into the memory for them."""
-    return min(max_concurrency, max(remote_memory.limit // (nbytes or 1), _MANY_REQUESTS))
-
-
 class StoredChunks(StoredNode[ArrayMetadata]):
     """An array as it is stored: its metadata, codecs and chunk keys, but not its elements.
 
@@ -84,7 +79,7 @@ class StoredChunks(StoredNode[ArrayMetadata]):
     """
 
     __slots__ = (
-        "_key_parts",
+        "_key_format",
         "_readers",
         "axes",
         "chunk_store",
@@ -138,13 +133,17 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         for transformer in reversed(resolved.transformers):
             store = transformer.transform(store, prefix)
         self.chunk_store = store
-        max_concurrency = store.max_concurrency or self.codecs.max_concurrency
-        self.threads = max_concurrency and _max_requests(
-            max_concurrency, self.codecs.inner_chunk_nbytes
-        )
+        self.threads = store.max_concurrency or self.codecs.max_concurrency
+        if self.threads:  # no more requests than responses that fit into the memory for them
+            nbytes = self.codecs.inner_chunk_nbytes or 1
+            most = max(remote_memory.limit // nbytes, _MANY_REQUESTS)
+            self.threads = min(self.threads, most)
         self.native = None if config.settings.native == "off" else UNDECIDED
-        affixes = resolved.affixes
-        self._key_parts = None if affixes is None else (prefix + affixes[0], affixes[1])
+        self._key_format: str | None = None
+        if resolved.affixes is not None and self.axes:
+            before, separator = resolved.affixes
+            numbers = separator.replace("%", "%%").join(["%d"] * len(self.axes))
+            self._key_format = (prefix + before).replace("%", "%%") + numbers
         self._readers: dict[PreparedCodecChain, ChunkReader] = {}
 
     # --- readers ---
@@ -209,18 +208,18 @@ class StoredChunks(StoredNode[ArrayMetadata]):
 
     def chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
         """The key of a stored object."""
-        if self._key_parts is None or not chunk_coords:
+        if self._key_format is None:
             return self.prefix + self.resolved.key_encoding.encode(chunk_coords)
-        before, separator = self._key_parts
-        return before + separator.join(map(str, chunk_coords))
+        return self._key_format % chunk_coords
 
     def chunk_keys(self, coords: Sequence[Sequence[int]]) -> Iterator[str]:
         """The keys for all combinations of coordinates along each dimension, in C order."""
-        if self._key_parts is None:
+        if self._key_format is None or self.resolved.affixes is None:
             return map(self.chunk_key, product(*coords))
-        before, separator = self._key_parts
+        # Every coordinate is converted once, and not for each of its keys.
+        before, separator = self.resolved.affixes
         names = product(*[map(str, column) for column in coords])
-        return map(before.__add__, map(separator.join, names))
+        return map((self.prefix + before).__add__, map(separator.join, names))
 
     def chunk_extent(self, chunk_coords: tuple[int, ...]) -> tuple[int, ...]:
         """Shape of the part of a stored object that lies inside the array."""
@@ -242,13 +241,13 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         count = sum(prod(part.stop - part.start for part in box) for box in boxes)
         if count <= _FEW_CHUNKS:
             return None
-        found = []
+        chunks = []
         for number, (chunk, _) in enumerate(self.stored_chunks()):
             if number == count:
                 return None
             if any(all(map(range.__contains__, box, chunk)) for box in boxes):
-                found.append(chunk)
-        return found
+                chunks.append(chunk)
+        return chunks
 
     def stored_sizes(self) -> Iterator[tuple[tuple[int, ...], int]]:
         """List stored chunks as (coordinates, stored bytes)."""

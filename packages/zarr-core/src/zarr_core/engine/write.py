@@ -1,8 +1,11 @@
 """Writing a selection: from an array in memory into chunks in a store.
 
-:class:`_Writer` writes the chunks of one call.  A complete chunk is encoded and stored.  Any other
-is changed with :meth:`Store.update`, which reads, changes and stores a value under the lock of its
-key, so that concurrent writes to different elements of a chunk are not lost.
+:func:`write` divides a selection at the edges of chunks, and :class:`_ChunkWriter` writes the
+elements of one chunk after the other, in one of two ways:
+
+- All elements of the chunk inside the array are new: it is encoded and stored.
+- Others remain: :meth:`Store.update` reads the stored value, changes it and stores the new one under
+  the lock of its key, so that concurrent writes to different elements of a chunk are not lost.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.engine.read import decode_again, located
-from zarr_core.engine.scratch import scratch
+from zarr_core.engine.scratch import Scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, StoreError, unconfirmed_note
 from zarr_core.interfaces.chunk_observer import changing, observers
 from zarr_core.interfaces.selection import BasicIndexer
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 # files of a directory one after the other.
 _MIN_TASK_SECONDS = 150e-6
 _FEW_ELEMENTS = 100  # whose chunks are visited without listing
-_MAX_ENCODED = 16  # encoded chunks that are kept when all elements have one value
+_MAX_ENCODED = 16  # shapes of chunks that are encoded once when all elements are equal
 MAX_UNCONFIRMED = 1_000_000  # keys that are collected; a call may write more than fit into memory
 MAX_INTERRUPTED = 100_000  # keys after an interrupt, which must not take long
 
@@ -157,38 +160,41 @@ def write(
         return
     with changing(stored.chunk_store, stored.prefix) if observers else nullcontext():
         try:
-            _write(stored, selection, value, fields)
+            _write_chunks(stored, selection, value, fields)
         except INTERRUPTS as interrupt:
             # Which of the chunks are stored is not known: threads were left that still send some.
             chunks = islice(project(selection, stored.axes), MAX_INTERRUPTED)
-            names = tuple(stored.chunk_key(chunk.chunk_coords) for chunk in chunks)
-            interrupt.unconfirmed = names  # type: ignore[union-attr]  # as errors have
-            interrupt.add_note(unconfirmed_note(names))
+            keys = tuple(stored.chunk_key(chunk.chunk_coords) for chunk in chunks)
+            interrupt.unconfirmed = keys  # type: ignore[union-attr]  # as errors have
+            interrupt.add_note(unconfirmed_note(keys))
             raise
 
 
-def _write(
+def _write_chunks(
     stored: StoredChunks, selection: AnySelection, value: Array, fields: str | list[str] | None
 ) -> None:
     codecs = stored.codecs
-    projections: Iterable[ChunkProjection] | None = None
     parallel = True if fields else stored.parallel(codecs.inner_chunk_nbytes)
-    one = None
-    if fields is None and value.size > 1 and not any(value.strides):
-        # One value everywhere.  It has no dimensions: a scalar may be a Python object.
-        one = _cast(stored, value[(slice(0, 1),) * value.ndim].reshape(()))
+    projections: Iterable[ChunkProjection] | None = None
+    is_constant = fields is None and value.size > 1 and not any(value.strides)
+    if is_constant:
+        # A scalar was broadcast: one element is cast.  It may be a Python object, so it is taken
+        # from the array without dimensions.
+        constant = _cast(stored, value[(slice(0, 1),) * value.ndim].reshape(()))
+        value = np.broadcast_to(constant, value.shape)
         if value.size > _FEW_ELEMENTS:
-            projections = _stored_projections(stored, selection, one)
-        parallel = parallel if projections is None else None
-    if projections is None:
+            projections = _stored_projections(stored, selection, constant)
+    if projections is not None:
+        parallel = None
+    else:
         projections = project(selection, stored.axes)
-        is_plain = one is None and not fields and value.dtype == stored.resolved.dtype
+        is_plain = not is_constant and not fields and value.dtype == stored.resolved.dtype
         if stored.native is not None and is_plain:
             # Compiled code returns the chunks that it leaves to Python, or None for all.
             left = stored.native.write(stored, selection, value)
             if left is not None:
-                projections = (it for it in projections if it.chunk_coords in left)
-    writer = _Writer(stored, value, one, fields)
+                projections = (part for part in projections if part.chunk_coords in left)
+    writer = _ChunkWriter(stored, value, is_constant, fields)
     pieces = codecs.inner_chunk_count
     try:
         parallel_for(projections, writer.write, parallel, stored.threads, pieces, _MIN_TASK_SECONDS)
@@ -234,24 +240,25 @@ def _stored_projections(
 def _projection_onto(
     stored: StoredChunks, selection: BasicIndexer, chunk_coords: tuple[int, ...]
 ) -> ChunkProjection:
-    """The projection of slices with step 1 onto one chunk; its ``out_selection`` is not used."""
-    index = []
+    """The projection of slices with step 1 onto one chunk."""
+    index, out_selection = [], []
     for part, axis, number in zip(selection.index, stored.axes, chunk_coords, strict=True):
-        start = axis.start(number)
-        stop = min(part.stop, start + axis.length(number))
-        index.append(slice(max(part.start, start), stop, 1))
+        start = max(part.start, axis.start(number))
+        stop = min(part.stop, axis.start(number) + axis.length(number))
+        index.append(slice(start, stop, 1))
+        out_selection.append(slice(start - part.start, stop - part.start, 1))
     [projection] = project(BasicIndexer(tuple(index)), stored.axes)
-    return projection
+    return projection._replace(out_selection=tuple(out_selection))
 
 
-class _Writer:
-    """Writes the chunks of one call; if all elements have the value ``one``, encodes it once."""
+class _ChunkWriter:
+    """Writes the chunks of one call; if all elements are equal, encodes them once."""
 
     def __init__(
         self,
         stored: StoredChunks,
         value: Array,
-        one: Array | None,
+        is_constant: bool,
         fields: str | list[str] | None,
     ) -> None:
         self.unconfirmed = UnconfirmedKeys()
@@ -259,13 +266,14 @@ class _Writer:
         self.batch = _Batch(store, self.unconfirmed) if store.traits.batch_nbytes else None
         self._stored = stored
         self._value = value
-        self._one = one
+        self._is_constant = is_constant
         self._fields = fields
         self._encoded: dict[PreparedCodecChain, Buffers | None] = {}
 
     def write(self, projection: ChunkProjection) -> None:
         """Write the elements of one chunk, unless another chunk could not be stored."""
-        stored, chunk_coords = self._stored, projection.chunk_coords
+        stored, store = self._stored, self._store
+        chunk_coords, selection, out_selection, is_complete, is_whole = projection
         key = stored.chunk_key(chunk_coords)
         if self.unconfirmed.keys:
             self.unconfirmed.skip(key)
@@ -273,59 +281,43 @@ class _Writer:
         resolved = stored.resolved
         codecs = resolved.codecs if resolved.is_uniform else resolved.codecs_for(chunk_coords)
         try:
-            if self._one is not None and projection.is_whole_encoded_chunk:
-                self._put(codecs, key, self._encode_one(codecs, self._one))
-                return
-            if self._one is not None:
-                new: Array = np.broadcast_to(self._one, projection.chunk_selection.shape)
+            elements = self._value[out_selection]
+            if elements.dtype != resolved.dtype and self._fields is None:
+                elements = _cast(stored, elements)  # chunk by chunk, to save memory
+            if not is_complete or self._fields is not None:
+                self._update(codecs, key, selection, elements)
+            elif not is_whole:
+                # The chunk extends beyond the array; there it has fill values.  A shard has only
+                # the inner chunks inside the array.
+                self._put(codecs, key, self._change(codecs, selection, elements, None))
+            elif self._is_constant:
+                self._put(codecs, key, self._encode_constant(codecs, elements))
+            elif codecs.decoded.nbytes is None or (store.in_memory and not codecs.bytes_to_bytes):
+                # A store in memory keeps the bytes, unless a codec makes others: no scratch memory.
+                self._put(codecs, key, codecs.encode(elements))
             else:
-                new = self._value[projection.out_selection]
-                if new.dtype != resolved.dtype and self._fields is None:
-                    new = _cast(stored, new)  # chunk by chunk, to save memory
-            if projection.is_complete_chunk and self._fields is None:
-                self._replace(codecs, key, projection, new)
-            else:
-                self._update(codecs, key, projection.chunk_selection, new)
+                with Scratch(codecs.decoded.nbytes) as memory:
+                    self._put(codecs, key, codecs.encode(elements, memory))
         except (CodecError, MemoryError) as error:
             raise located(stored, key, codecs.decoded.shape, error) from error
         except StoreError as error:
             self.unconfirmed.fail([key], error)
 
-    def _encode_one(self, codecs: PreparedCodecChain, one: Array) -> Buffers | None:
-        """Encode a chunk of one value, once for all chunks of a shape."""
+    def _encode_constant(self, codecs: PreparedCodecChain, elements: Array) -> Buffers | None:
+        """Encode a chunk of equal elements, once for all chunks of a shape."""
         encoded = self._encoded
         if codecs in encoded:
             return encoded[codecs]
-        buffers = codecs.encode(np.broadcast_to(one, codecs.decoded.shape))
+        buffers = codecs.encode(elements)
         if len(encoded) < _MAX_ENCODED:
             encoded[codecs] = buffers
         return buffers
 
-    def _replace(
-        self, codecs: PreparedCodecChain, key: str, projection: ChunkProjection, value: Array
-    ) -> None:
-        """Store a chunk of which all elements inside the array are new."""
-        selection, nbytes = projection.chunk_selection, codecs.decoded.nbytes
-        if projection.is_whole_encoded_chunk:
-            # A store in memory keeps the bytes, unless a codec makes others: no scratch memory.
-            if nbytes is None or (self._store.in_memory and not codecs.bytes_to_bytes):
-                self._put(codecs, key, codecs.encode(value))
-                return
-            with scratch(nbytes) as memory:
-                self._put(codecs, key, codecs.encode(value, memory))
-        elif codecs.supports_partial_encode and codecs.inner_codecs is not None:
-            # A shard that extends beyond the array has only the inner chunks inside the array.
-            self._put(codecs, key, codecs.partial_encode(None, selection, value))
-        else:
-            array = codecs.read_whole(None)
-            put(array, selection, value)
-            self._put(codecs, key, codecs.encode(array))
-
     def _update(
-        self, codecs: PreparedCodecChain, key: str, selection: AnySelection, value: Array
+        self, codecs: PreparedCodecChain, key: str, selection: AnySelection, elements: Array
     ) -> None:
         """Change a part of a stored chunk; read it again if it cannot be decoded."""
-        change = partial(self._change, codecs, selection, value)
+        change = partial(self._change, codecs, selection, elements)
         try:
             self._store.update(key, change)
         except ChunkDecodeError as error:
@@ -335,16 +327,17 @@ class _Writer:
         self,
         codecs: PreparedCodecChain,
         selection: AnySelection,
-        value: Array,
+        elements: Array,
         reader: ByteReader | None,
     ) -> Buffers | None:
-        """Encode a stored chunk with new elements in a part."""
+        """Encode a stored chunk, or a missing one, with new elements in a part."""
         fields = self._fields
         if codecs.supports_partial_encode and fields is None:
-            buffers = codecs.partial_encode(reader, selection, value)
+            # A shard: inner chunks without new elements keep their bytes and are not decoded.
+            buffers = codecs.partial_encode(reader, selection, elements)
         else:
             array = codecs.read_whole(reader)
-            put(array if fields is None else array[fields], selection, value)
+            put(array if fields is None else array[fields], selection, elements)
             buffers = codecs.encode(array)
         if buffers is None and not self._store.traits.supports_erasing:
             return _empty_instead(codecs, reader)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import ArrayToBytesCodec, Codec
-    from zarr_core.selection.parsed_selection import ParsedSelection
+    from zarr_core.selection.parse import ParsedSelection
 
     Fields: TypeAlias = str | Sequence[str] | None
     NDArray: TypeAlias = np.ndarray[Any, Any]
@@ -327,10 +327,8 @@ class Array(Node[ArrayMetadata]):
         chosen = None if fields is None else field_index(stored, fields)
         if out is not None:
             check_out(stored, out, parsed.shape, dtype if chosen is None else dtype[chosen])
-            straight = out.flags.c_contiguous or (
-                parsed.shape == parsed.selection.shape and not parsed.axes
-            )
-            if chosen is None and out.dtype == dtype and out.flags.aligned and straight:
+            is_direct = out.dtype == dtype and out.flags.aligned and parsed.can_view(out)
+            if chosen is None and is_direct:
                 stored.read(parsed.selection, parsed.view(out))
                 return out
         try:
@@ -345,7 +343,7 @@ class Array(Node[ArrayMetadata]):
                 "more than fit into memory; read a part of it",
                 self.shape,
             ) from error
-        view = result if parsed.same else parsed.view(result)
+        view = result if parsed.is_identity else parsed.view(result)
         stored.read(parsed.selection, view)
         if chosen is not None:
             result = result[chosen]
@@ -429,7 +427,8 @@ class Array(Node[ArrayMetadata]):
 
     def _set(self, parser: Parser, selection: Any, value: Any, fields: Fields) -> None:
         stored = self.stored
-        stored.check_writable()
+        if stored.read_only:
+            stored.check_writable()
         parsed = _parsed(stored, parser, selection)
         chosen = None if fields is None else field_index(stored, fields)
         try:

@@ -86,7 +86,7 @@ def stored_array(
     resolved = resolve_cached(metadata, store, path, write_empty_chunks)
     if metadata.nonstandard:
         _warn_of_nonstandard(metadata, store, path)
-    if resolved.may_be_misread:
+    if resolved.ignored or resolved.fill_value_assumed:
         _warn_of_wrong_values(metadata, resolved, store, path)
     return StoredArray(
         store, path, format_, metadata, resolved, read_only=read_only, missing_is_error=missing_is_error,

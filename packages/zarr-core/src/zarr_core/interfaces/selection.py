@@ -1,6 +1,9 @@
 """Normalised selections, the only ones that the engine and codecs handle.
 
 Each dimension has a slice with a positive step or an array of indices, within bounds.
+
+Selections do not change.  Their classes are not frozen: Python then takes three times as long to
+create an object, and there is one for each chunk.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ def slice_length(part: slice) -> int:
     return length if part.step == 1 else (length + part.step - 1) // part.step
 
 
-@dataclass(frozen=True)
+@dataclass
 class BasicIndexer:
     """A slice in each dimension.
 
@@ -41,7 +44,7 @@ class BasicIndexer:
         return tuple(slice_length(part) for part in self.index)
 
 
-@dataclass(frozen=True)
+@dataclass
 class OrthogonalIndexer:
     """The outer product of a slice or indices in each dimension.
 
@@ -62,7 +65,7 @@ class OrthogonalIndexer:
         )
 
 
-@dataclass(frozen=True)
+@dataclass
 class CoordinateIndexer:
     """Single elements.
 
@@ -88,7 +91,7 @@ class CoordinateIndexer:
         return flat
 
 
-@dataclass(frozen=True)
+@dataclass
 class MaskIndexer:
     """The elements where a mask is true; codecs receive them as a :class:`CoordinateIndexer`.
 

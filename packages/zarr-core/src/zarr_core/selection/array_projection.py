@@ -105,8 +105,7 @@ def project_indices(
     if order is not None:
         index = index[order]
     edges = bounds.tolist()
-    for place, chunk in enumerate(chunks):
-        first, end = edges[place : place + 2]
+    for chunk, first, end in zip(chunks, edges, edges[1:], strict=False):
         start, length = axis.start(chunk), axis.length(chunk)
         inside = min(length, axis.size - start)
         count = end - first
@@ -168,8 +167,7 @@ def project_coordinates(
         return
     order, bounds, chunks = _group(index, axes)
     edges = bounds.tolist()
-    for place, chunk in enumerate(zip(*chunks, strict=True)):
-        first, end = edges[place : place + 2]
+    for chunk, first, end in zip(zip(*chunks, strict=True), edges, edges[1:], strict=False):
         places = _places(order, first, end)
         members = places if order is not None else slice(first, end)
         starts = [axis.start(number) for axis, number in zip(axes, chunk, strict=True)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from math import prod
 from operator import index as index_of
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from zarr_core.interfaces.selection import (
     OrthogonalIndexer,
 )
 from zarr_core.selection.array_projection import progression
-from zarr_core.selection.parsed_selection import ParsedSelection
 from zarr_core.selection.projection import outer_product
 
 if TYPE_CHECKING:
@@ -38,6 +37,125 @@ if TYPE_CHECKING:
 _LARGEST = int(np.iinfo(np.intp).max)
 _SPARSE = 8  # bytes of a coordinate per byte of a mask
 _INSTEAD = "use oindex for the outer product of arrays, or vindex for points"
+
+
+class ParsedSelection(NamedTuple):
+    """A selection as the engine reads it, and the layout of the result.
+
+    Parameters
+    ----------
+    selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
+        The selected elements.  ``selection.shape`` is the *engine's shape*: one axis per
+        dimension, or one axis of coordinates.
+    shape : tuple of int
+        The *user's shape*, of the same size: axes of integers dropped, axes of ``None`` added,
+        points in the shape of their coordinate arrays.
+    reversed_axes : tuple of int
+        Axes of the engine's shape that the user sees reversed.
+    scalar : bool
+        Whether the result is one element rather than an array (``z[1, 2]``, ``z[()]``).
+    is_identity : bool
+        Whether the user's shape and directions are known to be the engine's.
+    transpose : tuple of int
+        The axes of the user's shape in the engine's order, if that differs:
+        an argument for :func:`numpy.transpose`.
+    """
+
+    selection: AnySelection
+    shape: tuple[int, ...]
+    reversed_axes: tuple[int, ...] = ()
+    scalar: bool = False
+    is_identity: bool = False
+    transpose: tuple[int, ...] = ()
+
+    @property
+    def allows_fortran(self) -> bool:
+        """Whether :meth:`view` accepts an array in any memory order.
+
+        It does if the shapes differ only in the order of axes and in axes of length one.
+        """
+        if self.is_identity:
+            return True
+        shape = [self.shape[axis] for axis in self.transpose] if self.transpose else self.shape
+        return [size for size in shape if size != 1] == [
+            size for size in self.selection.shape if size != 1
+        ]
+
+    def can_view(self, array: np.ndarray[Any, Any]) -> bool:
+        """Whether :meth:`view` returns a view of an array with the user's shape, and no error."""
+        return array.flags.c_contiguous or (
+            self.shape == self.selection.shape and not self.transpose
+        )
+
+    def view(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return a view, with the engine's shape, of an array with the user's shape.
+
+        Raises
+        ------
+        SelectionError
+            If the array has another shape, or only a copy could have the engine's, as for an array
+            that is not contiguous where points or indices have several dimensions.
+        """
+        if array.shape != self.shape:
+            raise SelectionError(
+                f"the array for the result has shape {array.shape}, the selection {self.shape}"
+            )
+        if self.is_identity:
+            return array
+        engine_shape = self.selection.shape
+        view = array.transpose(self.transpose) if self.transpose else array
+        if view.shape == engine_shape:
+            return self._reverse(view)
+        view = view.reshape(engine_shape)
+        # A copy is new memory, so it is enough to compare the bounds.
+        if view.size and view.base is not array and not np.may_share_memory(view, array):
+            raise SelectionError(
+                f"an array of strides {array.strides} cannot receive this selection; "
+                "give a contiguous one"
+            )
+        return self._reverse(view)
+
+    def broadcast(self, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Broadcast a value as NumPy does in assignments, and return it with the engine's shape.
+
+        Surplus leading axes of length one are dropped.  The result may be a read-only view.
+
+        Raises
+        ------
+        SelectionError
+            If the value does not broadcast to the user's shape.
+        """
+        shape = value.shape
+        if self.is_identity and shape == self.shape:
+            return value
+        if shape != self.shape:
+            if not shape:  # the same everywhere: order does not matter
+                return np.broadcast_to(
+                    value, self.shape if self.is_identity else self.selection.shape
+                )
+            surplus = len(shape) - len(self.shape)
+            if surplus > 0 and shape[:surplus] == (1,) * surplus:
+                value = value.reshape(shape[surplus:])
+            try:
+                value = np.broadcast_to(value, self.shape)
+            except ValueError:
+                raise SelectionError(
+                    f"a value of shape {shape} does not fit the selection of shape {self.shape}"
+                ) from None
+        if self.transpose:
+            value = value.transpose(self.transpose)
+        if value.shape != self.selection.shape:
+            value = value.reshape(self.selection.shape)
+        return self._reverse(value)
+
+    def _reverse(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        if not self.reversed_axes:
+            return array
+        steps = [-1 if axis in self.reversed_axes else 1 for axis in range(array.ndim)]
+        return array[tuple(slice(None, None, step) for step in steps)]
+
+
+# --- the kinds of indexing ---
 
 
 def basic(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
@@ -188,12 +306,12 @@ def _parse_items(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedS
     parts: list[Any] = []
     result: list[int] = []
     reversed_axes = []
-    same = True
+    is_identity = True
     for item in _expanded(index, shape):
         dimension = len(parts)
         if item is None:
             result.append(1)
-            same = False
+            is_identity = False
         elif isinstance(item, slice):
             part, count, is_reversed = _parse_slice(item, dimension, shape)
             if is_reversed:
@@ -203,7 +321,7 @@ def _parse_items(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedS
         elif is_integer(item):
             number = _in_bounds(as_integer(item), dimension, shape)
             parts.append(slice(number, number + 1, 1))
-            same = False
+            is_identity = False
         elif not arrays:
             raise SelectionError(
                 f"{type(item).__name__} is not supported in a basic index; "
@@ -215,12 +333,12 @@ def _parse_items(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedS
             flat = numbers.reshape(-1)
             parts.append(progression(flat) or flat)
             result.extend(numbers.shape)
-            same = same and numbers.ndim == 1
+            is_identity = is_identity and numbers.ndim == 1
     # As in NumPy, the result with an ellipsis is an array even without dimensions.
     scalar = not result and not any(item is Ellipsis for item in _items_of(index))
-    same = same and not reversed_axes
+    is_identity = is_identity and not reversed_axes
     return ParsedSelection(
-        outer_product(tuple(parts)), tuple(result), tuple(reversed_axes), scalar, same
+        outer_product(tuple(parts)), tuple(result), tuple(reversed_axes), scalar, is_identity
     )
 
 
@@ -233,16 +351,16 @@ def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
     NumPy's documentation, "Advanced indexing": the axes of the arrays come first in the result, or
     replace those of the arrays if these are adjacent.
     """
-    given = [_converted(item, shape) for item in items]
+    converted = [_converted(item, shape) for item in items]
     # A slice for each dimension, or indices of any shape that broadcast with the others.
     parts: list[Any] = []
-    # The axes of slices and ``None`` in the result, and for each dimension its place among them.
+    # The lengths of slices and ``None`` in the result, and for each dimension its axis there.
     lengths: list[int] = []
     axes: list[int | None] = []
     reversed_axes: list[int] = []
     scalars: list[tuple[int, ...]] = []  # shapes that booleans without dimensions contribute
     before: int | None = None  # axes before the first item that broadcasts
-    for item in _expanded(tuple(given), shape, [_dimensions(item) for item in given]):
+    for item in _expanded(tuple(converted), shape, [_dimensions(item) for item in converted]):
         dimension = len(parts)
         if item is None:
             lengths.append(1)
@@ -269,7 +387,7 @@ def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
         raise SelectionError(
             f"index arrays of shapes {shapes} do not broadcast to one shape; {_INSTEAD}", shape
         ) from None
-    numbers = [number for number, item in enumerate(given) if _broadcasts(item)]
+    numbers = [number for number, item in enumerate(converted) if _broadcasts(item)]
     are_adjacent = numbers[-1] - numbers[0] == len(numbers) - 1
     first = before if before is not None and are_adjacent else 0
     result = (*lengths[:first], *together, *lengths[first:])
@@ -302,7 +420,7 @@ def _along_one_dimension(
     moved = others[min(ordered, first) : max(ordered, first)]
     if any(result[axis] != 1 for axis in moved):
         order = (*others[:ordered], *range(first, first + array.ndim), *others[ordered:])
-    return ParsedSelection(outer_product(tuple(index)), result, reversed_axes, axes=order)
+    return ParsedSelection(outer_product(tuple(index)), result, reversed_axes, transpose=order)
 
 
 def _points(
@@ -487,17 +605,17 @@ def _expanded(
     """Replace the ellipsis and missing items by full slices; ``sizes`` has the dimensions of each item."""
     items = _items_of(index)
     if sizes is None:
-        given = sum(item is not None and item is not Ellipsis for item in items)
+        count = sum(item is not None and item is not Ellipsis for item in items)
     else:
-        given = sum(sizes)
-    missing = len(shape) - given
+        count = sum(sizes)
+    missing = len(shape) - count
     if missing < 0:
-        raise SelectionError(f"{given} indices are too many for {len(shape)} dimensions", shape)
-    ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
+        raise SelectionError(f"{count} indices are too many for {len(shape)} dimensions", shape)
+    ellipses = [number for number, item in enumerate(items) if item is Ellipsis]
     if len(ellipses) > 1:
         raise SelectionError("an index can only have a single ellipsis ('...')", shape)
-    place = ellipses[0] if ellipses else len(items)
-    return (*items[:place], *(slice(None),) * missing, *items[place + 1 :])
+    position = ellipses[0] if ellipses else len(items)
+    return (*items[:position], *(slice(None),) * missing, *items[position + 1 :])
 
 
 def as_integer(item: Any) -> int:

@@ -1,15 +1,14 @@
 """Projections of a selection onto chunks: elements of each chunk, and their place in the result.
 
 :func:`project` divides a selection at the edges of chunks.  Slices and outer products are divided
-along each dimension separately; every combination of the parts is a chunk.  :func:`project_keys`
-yields such combinations with keys instead of coordinates, for reads of many small chunks.
-:func:`take` and :func:`put` apply a selection to a chunk in memory.
+along each dimension separately; every combination of the parts is a chunk, and the loop over them
+runs inside itertools.  :func:`take` and :func:`put` apply a selection to a chunk in memory.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from itertools import islice, product, repeat
+from itertools import chain, islice, product, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,19 +26,17 @@ from zarr_core.selection.array_projection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.selection import AnySelection, Indices, Selection
 
     Array = np.ndarray[Any, Any]
     DimIndex: TypeAlias = slice | Indices
+    ChunkKeys: TypeAlias = Callable[[Sequence[Sequence[int]]], Iterator[str]]
     DimProjection: TypeAlias = tuple[int, DimIndex, DimIndex, bool, bool]
     """The part of a selection along one dimension that lies in one chunk, with the fields of a
     :class:`ChunkProjection`."""
-    KeyedProjection: TypeAlias = tuple[str, Any, tuple[Any, ...], bool]
-    """``chunk_key``, ``chunk_selection`` (slices as an index of NumPy), ``out_selection`` and
-    ``is_whole_encoded_chunk``."""
 
 _BATCH = 1024  # chunks of the first dimension; limits the memory for selections of millions
 _MANY = 256  # points for which one flat index is faster than one in each dimension
@@ -81,7 +78,10 @@ _chunk_projection = partial(tuple.__new__, ChunkProjection)
 
 
 def project(
-    selection: AnySelection, axes: Sequence[ChunkAxis], complete: bool = True
+    selection: AnySelection,
+    axes: Sequence[ChunkAxis],
+    complete: bool = True,
+    chunk_keys: ChunkKeys | None = None,
 ) -> tuple[ChunkProjection] | Iterator[ChunkProjection]:
     """Divide a selection at the edges of chunks.
 
@@ -94,6 +94,11 @@ def project(
     complete : bool
         Whether ``is_complete_chunk`` is needed.  If not, it may be false for a complete chunk
         whose elements are selected by arrays, which takes time to find out.
+    chunk_keys : callable, optional
+        From the chunk coordinates along each dimension to the keys of all combinations, in C order.
+        Slices in several chunks are then divided into plain tuples, which have a key instead of
+        ``chunk_coords`` and an index of NumPy as ``chunk_selection``: for many small chunks, the
+        objects would take longer to create than the elements to copy.
 
     Returns
     -------
@@ -129,7 +134,7 @@ def project(
             coord = axis.chunk_of(start)
             origin, length = axis.start(coord), axis.length(coord)
         if stop > origin + length:
-            return _project_slices(selection, axes)
+            return _project_slices(selection, axes, chunk_keys)
         start -= origin
         stop -= origin
         coords.append(coord)
@@ -143,32 +148,15 @@ def project(
     return (_chunk_projection((tuple(coords), chunk_selection, _ALL, is_complete, is_whole)),)
 
 
-def project_keys(
-    selection: BasicIndexer,
-    axes: Sequence[ChunkAxis],
-    chunk_keys: Callable[[Sequence[Sequence[int]]], Iterable[str]],
-) -> Iterator[KeyedProjection]:
-    """Divide slices at the edges of chunks, with as few steps per chunk as possible.
-
-    ``chunk_keys`` is a function from chunk coordinates along each dimension to the keys of all
-    combinations, in C order.  The array has at least one dimension.
-    """
-    for tables in _tables(selection, axes):
-        chunks, chunk_items, out_items, _, whole = _columns(tables)
-        yield from zip(
-            chunk_keys(chunks),
-            product(*chunk_items),
-            product(*out_items),
-            _all_of(whole),
-            strict=False,  # an endless iterator may be among them
-        )
-
-
 def _project_slices(
-    selection: BasicIndexer, axes: Sequence[ChunkAxis]
+    selection: BasicIndexer, axes: Sequence[ChunkAxis], chunk_keys: ChunkKeys | None = None
 ) -> Iterator[ChunkProjection]:
-    for tables in _tables(selection, axes):
-        yield from _combine(tables, BasicIndexer)
+    combine: Callable[[Any], Iterator[Any]]
+    if chunk_keys is None:
+        combine = partial(_combine, chunk_selection=BasicIndexer)
+    else:
+        combine = partial(_combinations, chunk_keys=chunk_keys)
+    return chain.from_iterable(map(combine, _tables(selection, axes)))
 
 
 def _tables(
@@ -189,27 +177,32 @@ def _combine(
     chunk_selection: Callable[[tuple[Any, ...]], Selection],
     out_selection: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
 ) -> Iterator[ChunkProjection]:
-    """Every combination of projections along the dimensions; the loops run inside itertools."""
+    """A projection for every combination of projections along the dimensions."""
+    return map(_chunk_projection, _combinations(tables, chunk_selection, out_selection))
+
+
+def _combinations(
+    tables: Sequence[Sequence[DimProjection]],
+    chunk_selection: Callable[[tuple[Any, ...]], Any] | None = None,
+    out_selection: Callable[[tuple[Any, ...]], Any] | None = None,
+    chunk_keys: ChunkKeys | None = None,
+) -> Iterator[Any]:
+    """The fields of these projections, with functions for the selections."""
     if not all(tables):
         return iter(())
-    chunks, chunk_items, out_items, complete, whole = _columns(tables)
-    places: Iterator[Any] = product(*out_items)
-    return map(
-        _chunk_projection,
-        zip(
-            product(*chunks),
-            map(chunk_selection, product(*chunk_items)),
-            places if out_selection is None else map(out_selection, places),
-            _all_of(complete),
-            _all_of(whole),
-            strict=False,  # endless iterators may be among them
-        ),
+    # Each field as a sequence for every dimension; the loops over all combinations are in C.
+    columns = zip(*[zip(*table, strict=True) for table in tables], strict=True)
+    chunks, chunk_items, out_items, complete, whole = columns
+    inside: Iterator[Any] = product(*chunk_items)
+    outside: Iterator[Any] = product(*out_items)
+    return zip(
+        product(*chunks) if chunk_keys is None else chunk_keys(chunks),
+        inside if chunk_selection is None else map(chunk_selection, inside),
+        outside if out_selection is None else map(out_selection, outside),
+        _all_of(complete),
+        _all_of(whole),
+        strict=False,  # endless iterators may be among them
     )
-
-
-def _columns(tables: Sequence[Sequence[DimProjection]]) -> Any:
-    """The five fields of the projections, each as a sequence for every dimension."""
-    return zip(*[zip(*table, strict=True) for table in tables], strict=True)
 
 
 def _all_of(flags: tuple[tuple[bool, ...], ...]) -> Iterator[bool]:

@@ -123,7 +123,7 @@ class DryChain(PreparedCodecChain):
         if for_plan is None:
             self.prefers_partial_decode = False  # assume that whole values are read
             return
-        decoded = self._representations[-1]
+        decoded = self._serialized
         chain = codec.inner_codecs(decoded)
         assert isinstance(chain, PreparedCodecChain)  # as for every use of the codec
         inner = DryChain(chain, is_assumed)

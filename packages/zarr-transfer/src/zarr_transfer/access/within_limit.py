@@ -87,7 +87,7 @@ def read_within(
     order = order if order == "F" and parsed.allows_fortran else "C"
     own = 0
     result = out
-    if out is None or not _is_viewable(parsed, out):
+    if out is None or not parsed.can_view(out):
         own = prod(parsed.shape) * dtype.itemsize
         result = None
     parts = [*similar_parts(parsed.selection, stored.axes)] if prod(parsed.shape) else []
@@ -99,7 +99,7 @@ def read_within(
         raise MemoryLimitError(stored.location, max_memory, own + needed)
     if result is None:
         result = np.empty(parsed.shape, dtype, order)
-    view = result if parsed.same else parsed.view(result)
+    view = result if parsed.is_identity else parsed.view(result)
     peak = peak_memory(stored, parsed.selection, parts, "read")
     if direct and own + peak <= max_memory:
         stored.read(parsed.selection, view)
@@ -228,17 +228,15 @@ def _in_python(stored: StoredArray) -> StoredArray:
     return same
 
 
-def _is_viewable(parsed: ParsedSelection, out: NDArray) -> bool:
-    return out.flags.c_contiguous or (parsed.shape == parsed.selection.shape and not parsed.axes)
-
-
 def _is_direct(out: NDArray, dtype: np.dtype[Any]) -> bool:
     return out.dtype == dtype and out.flags.aligned
 
 
 def _has_same_axes(parsed: ParsedSelection) -> bool:
     """Whether the part of a chunk is a slice of an array with the shape of the result."""
-    return parsed.shape == parsed.selection.shape and not parsed.axes and not parsed.reversed_axes
+    return (
+        parsed.shape == parsed.selection.shape and not parsed.transpose and not parsed.reversed_axes
+    )
 
 
 def _nbytes(stored: StoredArray, part: ChunkPart) -> int:
