@@ -10,7 +10,12 @@ from zarr_core import strictjson
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.metadata.validation import has_fractions, is_fill_value, refuse_node
+from zarr_core.metadata.validation import (
+    has_fractions,
+    is_fill_value,
+    node_type_error,
+    too_many_items,
+)
 from zarr_core.printable import shorten
 from zarr_core.user_warning import warn
 
@@ -46,6 +51,8 @@ def node_from_json(
         ):
             return metadata
     except MetadataValidationError as error:
+        if too_many_items(document):  # a search for its valid form would take too long
+            raise
         refusal = error
     from zarr_core.metadata.nonstandard import standard_form  # seldom needed
 
@@ -67,7 +74,7 @@ def valid_node(
         return ArrayMetadata.from_json(document, location)
     if node_type == "group":
         return GroupMetadata.from_json(document, location)
-    raise refuse_node(document, location)
+    raise node_type_error(document, location)
 
 
 def parse_stored(
