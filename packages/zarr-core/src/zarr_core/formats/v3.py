@@ -91,13 +91,7 @@ class V3(Format):
         return _known.keep(document, metadata, len(document))
 
     def from_json(self, document: JSON, location: Location) -> NodeMetadata:
-        """Read a ``zarr.json``.
-
-        Raises
-        ------
-        UnsupportedFieldError
-            If an additional field must be understood and is unknown; says what to install.
-        """
+        """Read a ``zarr.json``; its additional fields are known or need not be understood."""
         try:
             metadata = node_from_json(document, location)
         except MetadataValidationError as error:
@@ -205,10 +199,7 @@ _HINTS = 20  # messages show fewer problems; a hint takes milliseconds
 
 
 def _unknown_fields(fields: Mapping[str, JSON]) -> list[ValidationProblem]:
-    """Problems of additional fields that must be understood and are unknown, with what to install.
-
-    Extensions are looked up only if there are such fields (v3.1, "Additional fields").
-    """
+    """Problems of additional fields that must be understood and are unknown, with what to install."""
     if not unknown_members(fields, ()):
         return []
     problems = unknown_members(fields, names("extension"))

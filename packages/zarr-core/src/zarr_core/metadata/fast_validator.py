@@ -116,13 +116,7 @@ def compile_schema(schema: Mapping[str, Any] | bool) -> Predicate | None:
 
 
 def local_reference(root: Any, reference: str) -> Any:
-    """Return the target of a reference within a schema, such as ``"#/$defs/name"``.
-
-    Raises
-    ------
-    LookupError
-        If it points to nothing, or outside the schema.
-    """
+    """Return the target of a reference within a schema, such as ``"#/$defs/name"``."""
     if reference != "#" and not reference.startswith("#/"):
         raise LookupError(reference)
     target = root

@@ -31,16 +31,9 @@ _SHOWN = 3  # locations in the warning
 def node_from_json(
     document: JSON, location: Location | str = "zarr.json"
 ) -> ArrayMetadata | GroupMetadata:
-    """Create metadata from the document of a node; its additional fields are not checked.
-
-    ``location`` is the store and key, for errors.  A document that is not valid, but has one
-    meaning, is read in its valid form; ``nonstandard`` of the result says what is not valid.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it is not a valid document of an array or group; has all problems.
-    """
+    """Create metadata from the document of a node; its additional fields are not checked."""
+    # A document that is not valid, but has one meaning, is read in its valid form; `nonstandard` of
+    # the result says what is not valid.
     metadata: ArrayMetadata | GroupMetadata | None = None
     refusal: MetadataValidationError | None = None
     try:
@@ -80,17 +73,9 @@ def valid_node(
 def parse_stored(
     data: bytes | bytearray | memoryview | str, location: Location | str, *, quietly: bool = False
 ) -> JSON:
-    """Parse a metadata document of version 3; ``location`` is the store and key, for errors.
-
-    zarr-python writes ``NaN`` and ``Infinity`` in attributes as tokens that are not JSON.  In
-    attributes they are read as :class:`zarr_core.strictjson.NonFinite`, with a warning unless
-    ``quietly``, and written back unchanged.
-
-    Raises
-    ------
-    MetadataDecodeError
-        If it is not strict JSON.
-    """
+    """Parse a metadata document of version 3; warn of NaN in attributes unless ``quietly``."""
+    # zarr-python writes NaN and Infinity in attributes as tokens that are not JSON.  There they are
+    # read as NonFinite, and written back unchanged.
     try:
         return strictjson.loads(data, location)
     except MetadataDecodeError as error:

@@ -44,7 +44,7 @@ MAX_LENGTH = 2**63 - 1
 """Maximum length of a dimension."""
 
 # Limits that only a hostile or damaged document exceeds.
-_MAX_MEMBERS = 1000
+_MAX_MEMBERS = 10_000
 _MAX_ITEMS = {
     "shape": (MAX_RANK, "dimensions"),
     "dimension_names": (MAX_RANK, "names of dimensions"),
@@ -55,15 +55,7 @@ _DEFINED = {"array": frozenset(ARRAY_MEMBERS), "group": frozenset(GROUP_MEMBERS)
 
 
 def check_document(document: JSON, location: Location | str, kind: str) -> dict[str, Any]:
-    """Return a valid document of an ``"array"`` or ``"group"``; raise an error for any other.
-
-    Additional fields are not checked.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it is invalid; has all problems.
-    """
+    """Return a document if it is a valid ``"array"`` or ``"group"``, except for additional fields."""
     schema, members = core_schema(kind), _DEFINED[kind]
     if not isinstance(document, dict):
         raise MetadataValidationError(location, schema.problems(document))
@@ -158,12 +150,10 @@ def array_problems(document: dict[str, JSON]) -> list[ValidationProblem]:
 def unknown_members(
     document: Mapping[str, JSON], known: Collection[str]
 ) -> list[ValidationProblem]:
-    """Return problems for fields that must be understood and are not known.
-
-    Specification: v3.1, "Extension definition", ``must_understand``: fail "if any
-    metadata fields are present which (a) the implementation does not recognize and
-    (b) are not explicitly set to ``"must_understand": false``".
-    """
+    """Return problems for fields that must be understood and are not known."""
+    # v3.1, "Extension definition", must_understand: fail "if any metadata fields are present which
+    # (a) the implementation does not recognize and (b) are not explicitly set to
+    # "must_understand": false".
     return [
         ValidationProblem(
             json_pointer(name),

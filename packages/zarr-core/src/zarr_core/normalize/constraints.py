@@ -117,10 +117,7 @@ def parse_partial_metadata(metadata: Any, location: str = "metadata") -> dict[st
 def complete_metadata(
     document: Mapping[str, Any], format_: Format, arguments: Mapping[str, Any]
 ) -> ArrayMetadata:
-    """The metadata of a new array that has the members of a document, and what arguments give.
-
-    Raises a TypeError if an argument is unknown or contradicts the document, or without a shape.
-    """
+    """The metadata of a new array that has the members of a document, and what arguments give."""
     check_names(arguments, DEFAULTS)
     specified = {name: value for name, value in arguments.items() if not _is_default(name, value)}
     merged = {**DEFAULTS, **_members_as_arguments(document), **specified}
