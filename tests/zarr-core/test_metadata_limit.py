@@ -8,7 +8,11 @@ import zipfile
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.errors import MetadataDecodeError, NodeNotFoundError
+from zarr_core.errors import (
+    MetadataDecodeError,
+    MetadataValidationError,
+    NodeNotFoundError,
+)
 from zarr_core.tools import read_metadata, read_metadata_from
 
 LIMIT = 100_000
@@ -123,3 +127,23 @@ def test_large_unrelated_document_is_not_a_node(limited):
     store = zarr.MemoryStore({"zarr.json.bak": b" " * 2 * LIMIT})
     with pytest.raises(NodeNotFoundError):
         zarr.open(store, "r")
+
+
+@pytest.mark.parametrize(
+    ("pointer", "message", "member"),
+    [
+        ("/shape", "dimensions; at most 64", {"shape": [1] * 100_000}),
+        ("/dimension_names", "names of dimensions; at most 64", {"dimension_names": [1] * 100_000}),
+        ("/codecs", "codecs; at most 1000", {"codecs": [{"name": "a"}] * 100_000}),
+        ("/storage_transformers", "at most 1000", {"storage_transformers": ["a"] * 100_000}),
+        ("", "members; at most 10000", {f"k{number}": 0 for number in range(100_000)}),
+    ],
+)
+def test_absurd_numbers_of_items_are_rejected_before_each_is_validated(pointer, message, member):
+    array = zarr.create_array(shape=2, dtype="i2")
+    document = json.dumps({**array.metadata.to_json(), **member}).encode()
+    with pytest.raises(MetadataValidationError) as caught:
+        zarr.open(zarr.MemoryStore({"zarr.json": document}))
+    [problem] = caught.value.problems
+    assert problem.pointer == pointer
+    assert message in problem.message

@@ -15,7 +15,7 @@ from zarr_core.errors import (
     NodeTypeError,
     UnsupportedFieldError,
 )
-from zarr_core.extension import ArrayMetadata, ValidationProblem
+from zarr_core.extension import ArrayMetadata, ExtensionDefinition, ValidationProblem
 from zarr_core.tools import metadata_differences
 from zarr_core.tools import parse_partial_metadata as read
 
@@ -196,6 +196,15 @@ def test_defaults_of_stored_codecs_are_compared():
     assert problems(expect("start"), metadata) == [
         '/codecs/0/configuration/index_location: is "end", not "start"'
     ]
+
+
+def test_fill_values_are_compared_in_the_form_in_which_they_are_read():
+    metadata = METADATA.replace(data_type=ExtensionDefinition("int32"), fill_value=42)
+    assert (
+        problems({"fill_value": 42.0}, metadata) == problems({"fill_value": "42"}, metadata) == []
+    )
+    assert problems({"fill_value": 42.5}, metadata) == ["/fill_value: is 42, not 42.5"]
+    assert problems({"fill_value": True}, metadata) == ["/fill_value: is 42, not true"]
 
 
 def test_unknown_codecs_are_compared_by_their_names():

@@ -100,28 +100,6 @@ def test_encoding_agrees_with_the_standard_library(tree):
     assert strictjson.encode(strictjson.plain_floats(document)).decode() == expected
 
 
-@given(
-    st.recursive(
-        st.integers() | st.floats() | st.text() | st.none() | st.builds(object),
-        lambda inner: (
-            st.lists(inner, max_size=4)
-            | st.dictionaries(st.text() | st.integers(), inner, max_size=4)
-        ),
-    )
-)
-def test_plain_conversion_agrees_with_the_conversion_that_has_pointers(value):
-    problems = []
-    expected = strictjson._plain(value, "", 0, problems)
-    if problems:
-        with pytest.raises(MetadataValidationError) as caught:
-            strictjson.plain(value)
-        assert list(caught.value.problems) == problems
-    else:
-        found = strictjson.plain(value)
-        assert strictjson.identical(found, expected)
-        assert found is not value or not isinstance(value, (list, dict))
-
-
 def test_integers_stay_exact():
     assert strictjson.loads(b"[9007199254740993, -170141183460469231731687303715884105728]") == [
         2**53 + 1,
@@ -270,8 +248,8 @@ def test_values_of_numpy_become_plain(value, expected):
         ({"a": {"b/c": object()}}, "/a/b~1c"),
         ({"a": 1j}, "/a"),
         ({"a": b"bytes"}, "/a"),
-        ({"a": {1: "one"}}, "/a"),
-        ({"a": {None: "none"}}, "/a"),
+        ({"a": {1: "one"}}, "/a/1"),
+        ({"a": {None: "none"}}, "/a/None"),
         ({"a": np.datetime64("2020-01-01")}, "/a"),
         # tolist() returns an integer for nanoseconds.
         ({"a": np.datetime64("2020-01-01", "ns")}, "/a"),

@@ -67,6 +67,13 @@ def read_only(value: Any) -> Any:
     return value
 
 
+def freeze_fields(instance: Any, *names: str) -> None:
+    """Make the dictionaries in fields of a frozen dataclass read-only."""
+    for name in names:
+        if type(value := getattr(instance, name)) is dict:  # faster than a call for each
+            object.__setattr__(instance, name, read_only(value))
+
+
 def ordinary(value: Any) -> Any:
     """Return a copy of a JSON value with lists and dictionaries that can be changed."""
     try:
@@ -75,6 +82,9 @@ def ordinary(value: Any) -> Any:
         return [*map(ordinary, value)] if isinstance(value, list) else value
     except RecursionError:
         return value  # as in read_only
+
+
+_EMPTY = ReadOnlyDict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +120,11 @@ class ExtensionDefinition:
             return cls(value, spelling=value)
         if not isinstance(value, dict):  # the schema rejects this earlier
             raise TypeError(f"an extension definition must be a string or an object, not {value!r}")
-        members: dict[str, Any] = read_only(value)
-        configuration = members.get("configuration", {})
+        members = value if type(value) is ReadOnlyDict else read_only(value)
+        configuration = members.get("configuration")
         return cls(
             str(members["name"]),
-            configuration if isinstance(configuration, dict) else {},
+            configuration if isinstance(configuration, dict) else _EMPTY,
             members.get("must_understand", True) is not False,
             spelling=members,
         )

@@ -12,15 +12,16 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from json.encoder import encode_basestring, encode_basestring_ascii
+from itertools import repeat
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError
 from zarr_core.messages import quoted
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer, pointer_below
+from zarr_core.metadata.validation_problem import ValidationProblem, pointer_below
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from decimal import Decimal
 
     from zarr_core.definition import JSON
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 256
 """Maximum nesting of arrays and objects."""
 
-_ESCAPED = re.compile(r"\\.", re.DOTALL)
-_TO_SQUARE, _NO_BRACKET = bytes.maketrans(b"{}", b"[]"), bytes({*range(256)} - {*b'[]{}"'})
+_TOO_DEEP = f"arrays and objects are nested more than {MAX_DEPTH} deep"
 _OTHER_CONTENTS = {
     "UTF-16": r"\xff\xfe|\xfe\xff",
     "a page of HTML or XML: check the address, or log in": r"\s*<[!?A-Za-z]",
@@ -40,11 +40,10 @@ _OTHER_CONTENTS = {
     "gzip or other compressed data: decompress it": r"\x1f\x8b|\x28\xb5\x2f\xfd|BZh|\xfd7zXZ|PK\x03",
     "zeros, as after a crash: restore the document": r"\0+\Z",
 }
-_TOO_DEEP = f"arrays and objects are nested more than {MAX_DEPTH} deep"
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+_TO_SQUARE, _NO_BRACKET = bytes.maketrans(b"{}", b"[]"), bytes({*range(256)} - {*b'[]{}"'})
 _EXACT = 16  # characters of a number with at most 15 digits, which float64 keeps
 _SPLITTER = 2.0**28 + 1
-_SHORT = 16  # length of a list up to which encoding single items is faster
-_LITERALS = {None: "null", True: "true", False: "false"}
 
 
 class DecimalNumber(float):
@@ -60,13 +59,11 @@ class DecimalNumber(float):
     text: str
 
     def __new__(cls, text: str) -> DecimalNumber:
-        """Create a number from its text."""
         number = super().__new__(cls, text)
         number.text = text
         return number
 
     def __reduce__(self) -> tuple[type[DecimalNumber], tuple[str]]:
-        """Pickle with the text."""
         return DecimalNumber, (self.text,)
 
 
@@ -86,10 +83,10 @@ class EncodedText(str):
     __slots__ = ()
 
 
-# Types that plain() keeps; types that json.dumps() and encode() write in the same way.
-_KEPT = frozenset([str, int, bool, type(None), DecimalNumber, NonFinite])
-_KEPT_OR_FLOAT = _KEPT | {float}
-_SCALARS = frozenset([str, int, bool, type(None), float, NonFinite])
+_KEPT = frozenset([str, int, bool, type(None), DecimalNumber, NonFinite])  # by plain()
+
+
+# --- reading ---
 
 
 def loads(
@@ -129,7 +126,7 @@ def loads(
         _fail(location, f"not UTF-8 at byte {error.start}{_other_contents(data)}", error)
     if text.startswith("\ufeff"):
         _fail(location, "begins with a byte order mark, which JSON does not allow")
-    _parser.rejects = False
+    _found.rejected = False
     try:
         value: JSON = _DECODERS[constants].decode(text)
     except json.JSONDecodeError as error:
@@ -140,9 +137,109 @@ def loads(
         _fail(location, f"{_TOO_DEEP}, or too deep for the remaining stack", error)
     if _is_too_deep(text):
         _fail(location, _TOO_DEEP)
-    if _parser.rejects:
-        raise MetadataDecodeError(location, _rejected(value, ""))
+    if _found.rejected:
+        raise MetadataDecodeError(location, _problems(value, ""))
     return value
+
+
+class _Rejected:
+    """Placeholder for a value that is not JSON, in a document that is parsed or converted."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        _found.rejected = True
+
+
+class _Found(threading.local):
+    rejected = False  # whether the document of this thread has a placeholder
+
+
+_found = _Found()
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        for name, count in Counter(name for name, _ in pairs).items():
+            if count > 1:
+                members[name] = _Rejected(f"the key {quoted(name)} is repeated")
+    return members
+
+
+def _constant(token: str) -> _Rejected:
+    return _Rejected(f"{token} is not valid JSON; a fill value must be the string {token!r}")
+
+
+def _integer(token: str) -> int | _Rejected:
+    try:
+        return int(token)
+    except ValueError:
+        return _Rejected(f"an integer of {len(token.lstrip('-'))} digits is too large")
+
+
+def _number(token: str) -> float | _Rejected:
+    number = float(token)
+    split = number * _SPLITTER
+    if split - (split - number) != number:  # not the highest 25 bits (Veltkamp), or infinite
+        if number - number:  # NaN if it is infinite; faster than a call
+            message = f"{token[:40]} is beyond the range of 64-bit floating-point numbers"
+            return _Rejected(message)
+        return number
+    return number if len(token) <= _EXACT else DecimalNumber(token)
+
+
+def _decoder(constants: bool, **hooks: Any) -> json.JSONDecoder:
+    if not constants:
+        hooks["parse_constant"] = _constant
+    return json.JSONDecoder(object_pairs_hook=_members, parse_float=_number, **hooks)
+
+
+_DECODERS = _decoder(False), _decoder(True)
+
+
+def _fail(location: Location | str, message: str, cause: Exception | None = None) -> NoReturn:
+    raise MetadataDecodeError(location, [ValidationProblem("", message)]) from cause
+
+
+def _other_contents(data: bytes | bytearray | memoryview | str) -> str:
+    """Say what was stored instead of a document; empty if that is unknown."""
+    text = data[:4096] if isinstance(data, str) else str(data[:4096], "latin-1")
+    for name, pattern in _OTHER_CONTENTS.items():
+        if re.match(pattern, text):
+            return f"; it looks like {name}"
+    return ""
+
+
+def _syntax(error: json.JSONDecodeError) -> str:
+    if not error.doc.strip():
+        return "the document is empty"
+    message = error.msg[:1].lower() + error.msg[1:]
+    return f"{message} (line {error.lineno}, column {error.colno}, character {error.pos})"
+
+
+def _is_too_deep(text: str) -> bool:
+    """Whether valid JSON nests deeper than MAX_DEPTH; faster than a search of the parsed document."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+    data = _ESCAPED.sub("", text).encode("utf-8", "surrogatepass")
+    data = data.translate(_TO_SQUARE, _NO_BRACKET)
+    brackets = re.sub(rb'"[^"]*"', b"", data.replace(b'""', b""))
+    for _ in range(MAX_DEPTH):
+        brackets = brackets.replace(b"[]", b"")  # the innermost level
+    return bool(brackets)
+
+
+def _problems(value: Any, pointer: str) -> Iterator[ValidationProblem]:
+    """Yield a problem for each placeholder in a document."""
+    if isinstance(value, _Rejected):
+        yield ValidationProblem(pointer, value.message)
+    items: Iterable[Any] = value.items() if isinstance(value, dict) else ()
+    for token, item in enumerate(value) if isinstance(value, list) else items:
+        if isinstance(item, (_Rejected, list, dict)):
+            yield from _problems(item, pointer_below(pointer, token))
+
+
+# --- writing ---
 
 
 def dumps(document: Any, location: Location | str = "document") -> bytes:
@@ -160,10 +257,32 @@ def dumps(document: Any, location: Location | str = "document") -> bytes:
 
 def encode(document: JSON) -> bytes:
     """Encode a document from :func:`plain` or :func:`loads`."""
-    try:
-        return _text_of(document, encode_basestring).encode()
-    except UnicodeEncodeError:  # half of a surrogate pair needs an escape
-        return _text_of(document, encode_basestring_ascii).encode()
+    # Only half of a surrogate pair has no UTF-8; its escape in Python is its escape in JSON.
+    return _text_of(document).encode("utf-8", "backslashreplace")
+
+
+def _text_of(value: Any, line: str = "\n") -> str:
+    """Return JSON text as ``json.dumps(value, indent=2)``; numbers keep their text."""
+    kind = type(value)
+    if kind is str:
+        return encode_basestring(value)
+    if kind is int or (kind is float and math.isfinite(value)):
+        return repr(value)
+    inner = line + "  "
+    if isinstance(value, dict) and value:
+        members = [
+            f"{encode_basestring(name)}: {_text_of(item, inner)}" for name, item in value.items()
+        ]
+        return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
+    if isinstance(value, list) and value:
+        if {*map(type, value)} == {int} or _are_finite(value):
+            items = map(repr, value)
+        else:
+            items = map(_text_of, value, repeat(inner))
+        return f"[{inner}{f',{inner}'.join(items)}{line}]"
+    if kind is DecimalNumber:
+        return str(value.text)
+    return str(value) if kind is EncodedText else json.dumps(value)
 
 
 def plain(
@@ -182,21 +301,86 @@ def plain(
         If JSON cannot represent a part: NaN, infinities, keys that are not strings, objects of
         other types, nesting deeper than :data:`MAX_DEPTH`.
     """
-    problems: list[ValidationProblem] = []
-    result: JSON = _plain(value, None, depth, problems)
-    if problems:  # rare: convert again, with pointers
-        problems = []
-        _plain(value, pointer, depth, problems)
-        raise MetadataValidationError(location, problems)
+    _found.rejected = False
+    result: JSON = _plain(value, depth)
+    if _found.rejected:
+        raise MetadataValidationError(location, _problems(result, pointer))
     return result
 
 
-def keep_nonfinite(value: Any) -> Any:
+def _plain(value: Any, depth: int) -> Any:
+    """Convert a value; what JSON cannot represent becomes a placeholder."""
+    kind = type(value)
+    if kind in _KEPT or (kind is float and math.isfinite(value)):
+        return value
+    if depth >= MAX_DEPTH:
+        return _Rejected(f"{_TOO_DEEP}, or within themselves")
+    if isinstance(value, Mapping):
+        members: dict[str, Any] = {}
+        for key, item in value.items():
+            if isinstance(key, str):
+                name = key if type(key) is str else str.__str__(key)
+                members[name] = item if type(item) in _KEPT else _plain(item, depth + 1)
+            else:
+                message = f"the key {key!r} is not a string; JSON requires string keys"
+                members[str(key)] = _Rejected(message)
+        return members
+    if isinstance(value, list | tuple):
+        if {*map(type, value)} <= _KEPT or _are_finite(value):
+            return list(value)
+        return [item if type(item) in _KEPT else _plain(item, depth + 1) for item in value]
+    if kind is float:
+        return _Rejected(
+            f'{value!r} is not valid JSON; use None, or a string: "NaN", "Infinity", "-Infinity"'
+        )
+    for base in (str, int, float):
+        if isinstance(value, base):  # a subclass: an enumeration, numpy.float64, numpy.str_
+            return _plain(base.__str__(value) if base is str else base(value), depth)
+    if (converted := _from_numpy(value)) is not value:
+        return _plain(converted, depth)
+    return _Rejected(
+        f"a value of type {kind.__qualname__} cannot be represented in JSON; convert it to "
+        "a string, a number, a list or a dictionary"
+    )
+
+
+def _are_finite(values: Collection[Any]) -> bool:
+    """Whether all values are finite floats; fast for large attributes."""
+    return {*map(type, values)} == {float} and all(map(math.isfinite, values))
+
+
+def _from_numpy(value: Any) -> Any:
+    """Return the Python form of a scalar or array of NumPy, which is not imported; else the value."""
+    # Not dates and durations, which tolist converts to an integer without a unit, or to an object
+    # of Python, depending on their unit.
+    if (
+        type(value).__module__.partition(".")[0] == "numpy"
+        and hasattr(value, "tolist")
+        and value.dtype.kind not in "mM"
+    ):
+        converted = value.tolist()
+        return value if type(converted) is type(value) else converted  # the same for long doubles
+    return value
+
+
+def keep_nonfinite(value: Any, depth: int = 0) -> Any:
     """Convert NaN and infinities to :class:`NonFinite`, which :func:`plain` keeps.
 
     Searches mappings, lists, tuples and NumPy objects.
     """
-    return _kept(value, 0)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else NonFinite(value)
+    if depth >= MAX_DEPTH:  # rejected by plain()
+        return value
+    if isinstance(value, Mapping):
+        return {name: keep_nonfinite(item, depth + 1) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [keep_nonfinite(item, depth + 1) for item in value]
+    converted = _from_numpy(value)
+    return value if converted is value else keep_nonfinite(converted, depth + 1)
+
+
+# --- values ---
 
 
 def plain_floats(value: JSON) -> Any:
@@ -253,250 +437,3 @@ def round_to_odd(number: float) -> float:
     if exact == nearest or nearest / math.ulp(nearest) % 2:
         return nearest
     return math.nextafter(nearest, math.inf if exact > nearest else -math.inf)
-
-
-def _text_of(value: Any, quote: Callable[[str], str], line: str = "\n") -> str:
-    """Return JSON text as ``json.dumps(value, indent=2)``; numbers keep their text."""
-    kind = type(value)
-    if kind is str:
-        return quote(value)
-    if kind is int:
-        return int.__repr__(value)
-    if kind is DecimalNumber:
-        return str(value.text)
-    if kind is float and math.isfinite(value):
-        return float.__repr__(value)
-    inner = line + "  "
-    if isinstance(value, dict) and value:
-        members = [
-            f"{quote(name)}: {quote(item) if type(item) is str else _text_of(item, quote, inner)}"
-            for name, item in value.items()
-        ]
-        return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
-    if isinstance(value, list) and value:
-        if len(value) > _SHORT and _SCALARS.issuperset(map(type, value)):
-            escaped = quote is encode_basestring_ascii
-            text = json.dumps(value, ensure_ascii=escaped, separators=(f",{inner}", ""))
-            return f"[{inner}{text[1:-1]}{line}]"
-        # The two most frequent types without a call.
-        items = [
-            quote(item)
-            if type(item) is str
-            else int.__repr__(item)
-            if type(item) is int
-            else _text_of(item, quote, inner)
-            for item in value
-        ]
-        return f"[{inner}{f',{inner}'.join(items)}{line}]"
-    if kind is EncodedText:
-        return str(value)
-    return _LITERALS[value] if kind is bool or value is None else json.dumps(value, indent=2)
-
-
-def _kept(value: Any, depth: int) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else NonFinite(value)
-    if depth >= MAX_DEPTH:  # rejected by plain()
-        return value
-    if isinstance(value, Mapping):
-        return {name: _kept(item, depth + 1) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_kept(item, depth + 1) for item in value]
-    converted = _from_numpy(value)
-    return value if converted is value else _kept(converted, depth + 1)
-
-
-class _Rejected:
-    """Placeholder for a rejected value in a parsed document."""
-
-    def __init__(self, message: str) -> None:
-        self.message = message
-        _parser.rejects = True
-
-
-class _Parser(threading.local):
-    rejects = False  # whether the document that this thread parses has a placeholder
-
-
-_parser = _Parser()
-
-
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        for name, count in Counter(name for name, _ in pairs).items():
-            if count > 1:
-                members[name] = _Rejected(f"the key {quoted(name)} is repeated")
-    return members
-
-
-def _constant(token: str) -> _Rejected:
-    return _Rejected(f"{token} is not valid JSON; a fill value must be the string {token!r}")
-
-
-def _integer(token: str) -> int | _Rejected:
-    try:
-        return int(token)
-    except ValueError:
-        return _Rejected(f"an integer of {len(token.lstrip('-'))} digits is too large")
-
-
-def _number(token: str) -> float | _Rejected:
-    number = float(token)
-    split = number * _SPLITTER
-    if split - (split - number) != number:  # not the highest 25 bits (Veltkamp), or infinite
-        if number - number:  # NaN if it is infinite; faster than a call
-            message = f"{token[:40]} is beyond the range of 64-bit floating-point numbers"
-            return _Rejected(message)
-        return number
-    return number if len(token) <= _EXACT else DecimalNumber(token)
-
-
-def _decoder(constants: bool, **hooks: Any) -> json.JSONDecoder:
-    if not constants:
-        hooks["parse_constant"] = _constant
-    return json.JSONDecoder(object_pairs_hook=_members, parse_float=_number, **hooks)
-
-
-_DECODERS = _decoder(False), _decoder(True)
-
-
-def _fail(location: Location | str, message: str, cause: Exception | None = None) -> NoReturn:
-    raise MetadataDecodeError(location, [ValidationProblem("", message)]) from cause
-
-
-def _other_contents(data: bytes | bytearray | memoryview | str) -> str:
-    """Say what was stored instead of a document; empty if that is unknown."""
-    text = data[:4096] if isinstance(data, str) else str(data[:4096], "latin-1")
-    return next(
-        (
-            f"; it looks like {name}"
-            for name, pattern in _OTHER_CONTENTS.items()
-            if re.match(pattern, text)
-        ),
-        "",
-    )
-
-
-def _syntax(error: json.JSONDecodeError) -> str:
-    if not error.doc.strip():
-        return "the document is empty"
-    message = error.msg[:1].lower() + error.msg[1:]
-    return f"{message} (line {error.lineno}, column {error.colno}, character {error.pos})"
-
-
-def _is_too_deep(text: str) -> bool:
-    """Whether valid JSON nests deeper than MAX_DEPTH."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return False
-    data = _ESCAPED.sub("", text).encode("utf-8", "surrogatepass")
-    data = data.translate(_TO_SQUARE, _NO_BRACKET)
-    brackets = re.sub(rb'"[^"]*"', b"", data.replace(b'""', b""))
-    for _ in range(MAX_DEPTH):
-        brackets = brackets.replace(b"[]", b"")  # the innermost level
-    return bool(brackets)
-
-
-def _rejected(value: Any, pointer: str) -> Iterator[ValidationProblem]:
-    """Yield a problem for each placeholder in a document."""
-    if isinstance(value, _Rejected):
-        yield ValidationProblem(pointer, value.message)
-    items: Iterable[Any] = value.items() if isinstance(value, dict) else ()
-    for token, item in enumerate(value) if isinstance(value, list) else items:
-        if isinstance(item, (_Rejected, list, dict)):
-            yield from _rejected(item, pointer_below(pointer, token))
-
-
-def _plain(value: Any, pointer: str | None, depth: int, problems: list[ValidationProblem]) -> Any:
-    """Convert a value; without a pointer, problems have no locations."""
-    kind = type(value)
-    if kind in _KEPT or (kind is float and math.isfinite(value)):
-        return value
-    if depth >= MAX_DEPTH:
-        message = f"{_TOO_DEEP}, or within themselves"
-        problems.append(ValidationProblem(_shortened(pointer or ""), message))
-        return None
-    if isinstance(value, Mapping):
-        return _plain_object(value, pointer, depth, problems)
-    if isinstance(value, (list, tuple)):
-        if _are_plain(value):
-            return list(value)
-        return [
-            _plain(item, None if pointer is None else f"{pointer}/{position}", depth + 1, problems)
-            for position, item in enumerate(value)
-        ]
-    if kind is not float and (converted := _converted(value)) is not value:
-        return _plain(converted, pointer, depth + 1, problems)
-    if kind is float:
-        problems.append(
-            ValidationProblem(
-                pointer or "",
-                f"{value!r} is not valid JSON; use None, or a string: "
-                '"NaN", "Infinity", "-Infinity"',
-            )
-        )
-    else:
-        problems.append(
-            ValidationProblem(
-                pointer or "",
-                f"a value of type {kind.__qualname__} cannot be represented in JSON; convert it to "
-                "a string, a number, a list or a dictionary",
-            )
-        )
-    return None
-
-
-def _are_plain(values: Collection[Any]) -> bool:
-    """Whether values are scalars that need no conversion; a fast test, in C."""
-    kinds = {*map(type, values)}
-    if float not in kinds:
-        return kinds <= _KEPT
-    if len(kinds) > 1:
-        if not kinds <= _KEPT_OR_FLOAT:
-            return False
-        values = [value for value in values if type(value) is float]
-    return all(map(math.isfinite, values))
-
-
-def _plain_object(
-    value: Mapping[Any, Any], pointer: str | None, depth: int, problems: list[ValidationProblem]
-) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for name, item in value.items():
-        if type(name) is str and type(item) in _KEPT:
-            members[name] = item
-            continue
-        if not isinstance(name, str):
-            message = f"the key {name!r} is not a string; JSON requires string keys"
-            problems.append(ValidationProblem(pointer or "", message))
-            continue
-        text = name if type(name) is str else str.__str__(name)
-        inner = None if pointer is None else pointer + json_pointer(text)
-        members[text] = _plain(item, inner, depth + 1, problems)
-    return members
-
-
-def _converted(value: Any) -> Any:
-    """Return a value converted one step towards plain JSON, or itself if impossible."""
-    for base in (str, int, float):
-        if isinstance(value, base):  # a subclass: an enumeration, numpy.float64, numpy.str_
-            return base.__str__(value) if base is str else base(value)
-    return _from_numpy(value)
-
-
-def _from_numpy(value: Any) -> Any:
-    """Return the Python form of a scalar or array of NumPy, which is not imported; else the value."""
-    # Not dates and durations, which tolist converts to an integer without a unit, or to an object
-    # of Python, depending on their unit.
-    if (
-        type(value).__module__.partition(".")[0] == "numpy"
-        and hasattr(value, "tolist")
-        and value.dtype.kind not in "mM"
-    ):
-        converted = value.tolist()
-        return value if type(converted) is type(value) else converted  # the same for long doubles
-    return value
-
-
-def _shortened(pointer: str) -> str:
-    return pointer if len(pointer) <= 80 else pointer[:80].rpartition("/")[0] + "/..."

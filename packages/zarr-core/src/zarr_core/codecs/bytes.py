@@ -71,8 +71,8 @@ class BytesCodec(PartialDecodeCodec):
                 "this data type needs another array -> bytes codec"
             )
         data_type = decoded.data_type
-        given = self.endian or data_type.implied_byte_order
-        if given is None and data_type.has_byte_order:
+        endian = self.endian or data_type.implied_byte_order
+        if endian is None and data_type.has_byte_order:
             raise ValueError('"endian" is missing; this data type has a byte order')
 
     @property

@@ -135,8 +135,8 @@ def _read(
     keys = [prefix + key for key in format_.detection_keys]
     if _attempt(format_.read, store, path)[1] and not _attempt(lambda: [*map(store.get, keys)])[1]:
         return None, error
-    said = f"{type(store).__name__} failed with {type(error).__name__}: {error}"
-    raise StoreReadError(said, store, path) from error
+    message = f"{type(store).__name__} failed with {type(error).__name__}: {error}"
+    raise StoreReadError(message, store, path) from error
 
 
 def _attempt(call: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseException | None]:
@@ -178,13 +178,13 @@ def _rank(name: str) -> tuple[int, int, str]:
 
 
 def _warn_of_conflict(store: Store, path: str, name: str, metadata: NodeMetadata) -> None:
-    place = (store.url, path)
-    if _seen.get(place):
+    node = (store.url, path)
+    if _seen.get(node):
         return
-    _seen.keep(place, True)
+    _seen.keep(node, True)
     other, of_array, of_group = CONFLICTS[name]
-    found = of_array if isinstance(metadata, ArrayMetadata) else of_group
-    key = f"{path}/{found}" if path else found
+    document = of_array if isinstance(metadata, ArrayMetadata) else of_group
+    key = f"{path}/{document}" if path else document
     if other in _others() and store.exists(key):
         warn(
             f"{store} {'/' + path!r} has metadata documents of two formats: it is read as {name}, and "
@@ -234,8 +234,8 @@ def _instead(store: Store, prefix: str) -> str:
         keys, prefixes = store.list_dir(prefix)
     except StoreError:
         return "Check the path"
-    found = sorted([*keys, *prefixes])
-    if not found:
+    below = sorted([*keys, *prefixes])
+    if not below:
         return "Nothing is stored here: check the path"
-    count = f"{len(found)} other {'keys or prefixes' if len(found) > 1 else 'key or prefix'}"
-    return f"Check the path: {count} here, such as {found[0][len(prefix) :]!r}"
+    count = f"{len(below)} other {'keys or prefixes' if len(below) > 1 else 'key or prefix'}"
+    return f"Check the path: {count} here, such as {below[0][len(prefix) :]!r}"

@@ -65,7 +65,7 @@ def _may_be_chunk(metadata: ArrayMetadata | None, key: str) -> bool:
     )
 
 
-def refuse_unmanaged(format_: Format, store: Store, path: str, doing: str, remedy: str) -> None:
+def check_unmanaged_keys(format_: Format, store: Store, path: str, doing: str, remedy: str) -> None:
     """Raise a NodeExistsError if a key below a path belongs to no node.
 
     ``doing`` is what would remove it, such as ``"overwriting"``; ``remedy`` ends the message.

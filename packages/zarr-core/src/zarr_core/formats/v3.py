@@ -24,7 +24,12 @@ from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata, additional
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.node import node_from_json, parse_stored
-from zarr_core.metadata.validation import ARRAY_MEMBERS, GROUP_MEMBERS, unknown_members
+from zarr_core.metadata.validation import (
+    ARRAY_MEMBERS,
+    GROUP_MEMBERS,
+    too_many_items,
+    unknown_members,
+)
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.names import check_node_name, is_node_name, is_reserved_name
 from zarr_core.registry.discovery import usable_names
@@ -86,19 +91,13 @@ class V3(Format):
         return _known.keep(document, metadata, len(document))
 
     def from_json(self, document: JSON, location: Location) -> NodeMetadata:
-        """Read a ``zarr.json``.
-
-        Raises
-        ------
-        UnsupportedFieldError
-            If an additional field must be understood and is unknown; says what to install.
-        """
+        """Read a ``zarr.json``; its additional fields are known or need not be understood."""
         try:
             metadata = node_from_json(document, location)
         except MetadataValidationError as error:
             kind = document.get("node_type") if isinstance(document, dict) else None
             members = {"array": ARRAY_MEMBERS, "group": GROUP_MEMBERS}.get(str(kind))
-            if members and isinstance(document, dict):
+            if members and isinstance(document, dict) and not too_many_items(document):
                 unknown = _unknown_fields(additional(document, members))
                 raise MetadataValidationError(location, [*error.problems, *unknown]) from None
             raise
@@ -200,17 +199,14 @@ _HINTS = 20  # messages show fewer problems; a hint takes milliseconds
 
 
 def _unknown_fields(fields: Mapping[str, JSON]) -> list[ValidationProblem]:
-    """Problems of additional fields that must be understood and are unknown, with what to install.
-
-    Extensions are looked up only if there are such fields (v3.1, "Additional fields").
-    """
+    """Problems of additional fields that must be understood and are unknown, with what to install."""
     if not unknown_members(fields, ()):
         return []
     problems = unknown_members(fields, usable_names("extension"))
-    for number, it in enumerate(problems[:_HINTS]):
-        name = it.pointer[1:].replace("~1", "/").replace("~0", "~")
-        message = f"{it.message}. {install_hint('extension', name)}"
-        problems[number] = ValidationProblem(it.pointer, message)
+    for number, problem in enumerate(problems[:_HINTS]):
+        name = problem.pointer[1:].replace("~1", "/").replace("~0", "~")
+        message = f"{problem.message}. {install_hint('extension', name)}"
+        problems[number] = ValidationProblem(problem.pointer, message)
     return problems
 
 
@@ -219,7 +215,9 @@ def _stored(metadata: NodeMetadata) -> tuple[bytes, NodeMetadata]:
     stored = metadata.to_stored()
     old = metadata.document or {}
     if metadata.additional_fields:
-        fields = {name: it for name, it in metadata.additional_fields.items() if name not in old}
+        fields = {
+            name: value for name, value in metadata.additional_fields.items() if name not in old
+        }
         if unknown := _unknown_fields(fields):
             raise UnsupportedFieldError("new metadata", unknown)
     return stored

@@ -18,7 +18,7 @@ from zarr_core.errors import (
     ZarrError,
 )
 from zarr_core.formats.detect import conflicting_format, read_node
-from zarr_core.formats.unmanaged_keys import refuse_unmanaged
+from zarr_core.formats.unmanaged_keys import check_unmanaged_keys
 from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import validate_node
 from zarr_core.hierarchy.rollback import has_keys
@@ -226,7 +226,7 @@ def _clear(store: Store, path: str, format_: Format, rollback: Rollback) -> None
     """Remove a node that is overwritten, if all keys below it belong to nodes."""
     if not store.supports_listing:
         raise StoreCapabilityError("overwriting requires a store that lists its keys", store)
-    refuse_unmanaged(format_, store, path, "overwriting", "move it, or choose another path")
+    check_unmanaged_keys(format_, store, path, "overwriting", "move it, or choose another path")
     # A store that cannot remove keys needs no removal at an empty path.
     if has_keys(store, path, format_):
         erase_node(format_, store, path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.errors import MetadataError, NodeNotFoundError, StoreCapabilityError
 from zarr_core.formats.detect import read_node
 from zarr_core.formats.key_order import key_order
-from zarr_core.formats.unmanaged_keys import refuse_unmanaged
+from zarr_core.formats.unmanaged_keys import check_unmanaged_keys
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
 from zarr_core.interfaces.chunk_observer import forget_chunks
@@ -121,7 +121,7 @@ def rmdir(
 def check_removable(format_: Format, store: Store, path: str) -> None:
     """Raise a NodeExistsError if a key below a node, which would be removed, belongs to no node."""
     remedy = "move that key, or remove all keys with rmdir"
-    refuse_unmanaged(format_, store, path, "removing it", remedy)
+    check_unmanaged_keys(format_, store, path, "removing it", remedy)
 
 
 def erase_node(format_: Format, store: Store, path: str) -> None:

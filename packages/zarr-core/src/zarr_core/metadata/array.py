@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.definition import ExtensionDefinition, ordinary, read_only
+from zarr_core.definition import ExtensionDefinition, freeze_fields, ordinary, read_only
 from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_document
 
 if TYPE_CHECKING:
@@ -77,8 +77,7 @@ class ArrayMetadata:
     _is_as_read: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "attributes", read_only(self.attributes))
-        object.__setattr__(self, "additional_fields", read_only(self.additional_fields))
+        freeze_fields(self, "attributes", "additional_fields", "document")
 
     @property
     def extensions_key(self) -> bytes:
@@ -132,7 +131,7 @@ class ArrayMetadata:
         Parameters
         ----------
         document : JSON
-            The document from :func:`zarr_core.strictjson.loads`; it is not copied.
+            The document from :func:`zarr_core.strictjson.loads`.
         location : Location or str
             Name of the document, for errors.
 
@@ -141,7 +140,7 @@ class ArrayMetadata:
         MetadataValidationError
             If it is not a valid document; has all problems.
         """
-        members = check_document(document, location, "array")
+        members = read_only(check_document(document, location, "array"))  # shared by all fields
         read = ExtensionDefinition.from_json
         names = members.get("dimension_names")
         metadata = cls(
@@ -178,7 +177,9 @@ class ArrayMetadata:
             "codecs": [definition.to_json() for definition in self.codecs],
         }
         if self.storage_transformers or "storage_transformers" in old:
-            members["storage_transformers"] = [it.to_json() for it in self.storage_transformers]
+            members["storage_transformers"] = [
+                definition.to_json() for definition in self.storage_transformers
+            ]
         if self.dimension_names is not None:
             members["dimension_names"] = list(self.dimension_names)
         if self.attributes or not old or "attributes" in old:
@@ -203,8 +204,9 @@ class ArrayMetadata:
             document = {**old, "shape": list(self.shape), "attributes": attributes}
             are_lengths = all(type(length) is int and length >= 0 for length in self.shape)
             if are_lengths and not array_problems(document):
-                stored = self.replace(attributes=attributes)
-                object.__setattr__(stored, "document", document)
+                stored = self.replace(attributes=attributes, document=document, nonstandard=())
+                object.__setattr__(stored, "_extensions_key", self._extensions_key)
+                object.__setattr__(stored, "_is_as_read", True)
                 return strictjson.encode(document), stored
         stored = self.from_json(strictjson.plain(self.to_json(), location), location)
         return strictjson.encode(stored.document), stored

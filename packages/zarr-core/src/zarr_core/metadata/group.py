@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.definition import ordinary, read_only
+from zarr_core.definition import ReadOnlyDict, freeze_fields, ordinary, read_only
 from zarr_core.metadata.array import additional, in_order_of
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.validation import GROUP_MEMBERS, check_document
@@ -43,8 +43,7 @@ class GroupMetadata:
     nonstandard: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "attributes", read_only(self.attributes))
-        object.__setattr__(self, "additional_fields", read_only(self.additional_fields))
+        freeze_fields(self, "attributes", "additional_fields")
 
     def __hash__(self) -> int:
         return hash((len(self.attributes), self.consolidated is None))
@@ -63,14 +62,18 @@ class GroupMetadata:
 
         Parameters and errors are those of :meth:`ArrayMetadata.from_json`.
         """
-        members = check_document(document, location, "group")
-        copies = members.get("consolidated_metadata")
+        # Copies of documents are recognized by their identity, so they are not made read-only.
+        members = {
+            name: value if name == "consolidated_metadata" else read_only(value)
+            for name, value in check_document(document, location, "group").items()
+        }
+        copies: Any = members.get("consolidated_metadata")
         return cls(
             attributes=members.get("attributes", {}),
             # zarr-python wrote null for nested groups.
             consolidated=ConsolidatedMetadata(copies["metadata"], copies) if copies else None,
             additional_fields=additional(members, GROUP_MEMBERS),
-            document=members,
+            document=ReadOnlyDict(members),
         )
 
     def to_json(self) -> dict[str, JSON]:

@@ -11,7 +11,12 @@ from zarr_core.errors import MetadataDecodeError, MetadataValidationError
 from zarr_core.messages import shorten, warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.metadata.validation import has_fractions, is_fill_value, refuse_node
+from zarr_core.metadata.validation import (
+    has_fractions,
+    is_fill_value,
+    node_type_error,
+    too_many_items,
+)
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
@@ -25,16 +30,9 @@ _SHOWN = 3  # locations in the warning
 def node_from_json(
     document: JSON, location: Location | str = "zarr.json"
 ) -> ArrayMetadata | GroupMetadata:
-    """Create metadata from the document of a node; its additional fields are not checked.
-
-    ``location`` is the store and key, for errors.  A document that is not valid, but has one
-    meaning, is read in its valid form; ``nonstandard`` of the result says what is not valid.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it is not a valid document of an array or group; has all problems.
-    """
+    """Create metadata from the document of a node; its additional fields are not checked."""
+    # A document that is not valid, but has one meaning, is read in its valid form; `nonstandard` of
+    # the result says what is not valid.
     metadata: ArrayMetadata | GroupMetadata | None = None
     refusal: MetadataValidationError | None = None
     try:
@@ -45,6 +43,8 @@ def node_from_json(
         ):
             return metadata
     except MetadataValidationError as error:
+        if too_many_items(document):  # a search for its valid form would take too long
+            raise
         refusal = error
     from zarr_core.metadata.nonstandard import standard_form  # seldom needed
 
@@ -66,23 +66,15 @@ def valid_node(
         return ArrayMetadata.from_json(document, location)
     if node_type == "group":
         return GroupMetadata.from_json(document, location)
-    raise refuse_node(document, location)
+    raise node_type_error(document, location)
 
 
 def parse_stored(
     data: bytes | bytearray | memoryview | str, location: Location | str, *, quietly: bool = False
 ) -> JSON:
-    """Parse a metadata document of version 3; ``location`` is the store and key, for errors.
-
-    zarr-python writes ``NaN`` and ``Infinity`` in attributes as tokens that are not JSON.  In
-    attributes they are read as :class:`zarr_core.strictjson.NonFinite`, with a warning unless
-    ``quietly``, and written back unchanged.
-
-    Raises
-    ------
-    MetadataDecodeError
-        If it is not strict JSON.
-    """
+    """Parse a metadata document of version 3; warn of NaN in attributes unless ``quietly``."""
+    # zarr-python writes NaN and Infinity in attributes as tokens that are not JSON.  There they are
+    # read as NonFinite, and written back unchanged.
     try:
         return strictjson.loads(data, location)
     except MetadataDecodeError as error:

@@ -62,19 +62,19 @@ def standard_form(document: JSON) -> tuple[dict[str, JSON], tuple[str, ...]] | N
     grid: Any = standard.get("chunk_grid")
     configuration = grid.get("configuration") if isinstance(grid, dict) else None
     if isinstance(configuration, dict) and has_fractions(configuration.get("chunk_shape")):
-        lengths = [int(it) for it in configuration["chunk_shape"]]
+        lengths = [int(length) for length in configuration["chunk_shape"]]
         standard["chunk_grid"] = grid | {"configuration": configuration | {"chunk_shape": lengths}}
         notes += [
-            f"/chunk_grid/configuration/chunk_shape/{axis} is {it} and read as {lengths[axis]}"
-            for axis, it in enumerate(configuration["chunk_shape"])
-            if type(it) is not int
+            f"/chunk_grid/configuration/chunk_shape/{axis} is {length} and read as {lengths[axis]}"
+            for axis, length in enumerate(configuration["chunk_shape"])
+            if type(length) is not int
         ]
     data_type, value = standard.get("data_type"), standard.get("fill_value")
     if kind == "array" and not is_fill_value(data_type, value):
-        found = standard_fill_value(str(data_type), value)
-        if found is not None:
-            standard["fill_value"] = found
-            notes.append(f"/fill_value is {value!r} and read as {found!r}")
+        standard_value = standard_fill_value(str(data_type), value)
+        if standard_value is not None:
+            standard["fill_value"] = standard_value
+            notes.append(f"/fill_value is {value!r} and read as {standard_value!r}")
     return standard, tuple(notes)
 
 

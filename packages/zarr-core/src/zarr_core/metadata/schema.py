@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from functools import cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core.definition import JSON
+
+
+_MAX_PROBLEMS = 1000  # messages show fewer; to word those of a hostile document takes minutes
 
 
 class InvalidSchemaError(ValueError):
@@ -42,7 +46,7 @@ class Schema:
         self._validator: Any = None
 
     def problems(self, value: JSON, pointer: str = "") -> list[ValidationProblem]:
-        """Return all problems of a value; ``pointer`` is put before every JSON pointer.
+        """Return the problems of a value; ``pointer`` is put before every JSON pointer.
 
         Raises
         ------
@@ -54,13 +58,13 @@ class Schema:
         errors = self._errors(value)
         # Omit wrong types where the required value is reported.
         reported = {error.json_path for error in errors if error.validator in ("const", "enum")}
-        found = (
+        problems = (
             problem.below(pointer)
             for error in errors
             if not (error.validator == "type" and error.json_path in reported)
             for problem in _problems(error, self.document)
         )
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(islice(problems, _MAX_PROBLEMS)))
 
     def standard_form(self, value: Any, pointer: str = "") -> tuple[Any, list[str]]:
         """Return a value with integers instead of ``5.0``, and without nulls and unknown members.
@@ -87,21 +91,21 @@ class Schema:
             parent = standard
             for key in parents:
                 parent = parent[key]
-            place = pointer + json_pointer(*error.absolute_path)
+            location = pointer + json_pointer(*error.absolute_path)
             if error.validator == "type" and "integer" in error.validator_value:
                 if isinstance(error.instance, float) and is_whole(error.instance):
                     parent[last] = int(error.instance)
-                    notes[f"{place} is {error.instance} and read as {parent[last]}"] = None
-            elif error.instance is None and "/configuration/" in place and isinstance(last, str):
+                    notes[f"{location} is {error.instance} and read as {parent[last]}"] = None
+            elif error.instance is None and "/configuration/" in location and isinstance(last, str):
                 parent.pop(last, None)
-                notes[f"{place} is null and read as absent"] = None
+                notes[f"{location} is null and read as absent"] = None
             elif (
                 error.validator == "additionalProperties"
                 and {*error.schema.get("properties", ())} >= _MEMBERS
             ):
                 for name in error.instance.keys() - error.schema["properties"].keys():
                     parent[last].pop(name, None)
-                    notes[f"{place}{json_pointer(name)} is not valid there and ignored"] = None
+                    notes[f"{location}{json_pointer(name)} is not valid there and ignored"] = None
         return standard, sorted(notes)
 
     def _errors(self, value: JSON) -> list[Any]:
@@ -109,7 +113,8 @@ class Schema:
         if self._validator is None:
             self._validator = _validator(self.document)
         try:
-            return sorted(self._validator.iter_errors(value), key=_place)
+            errors = islice(self._validator.iter_errors(value), _MAX_PROBLEMS)
+            return sorted(errors, key=_location)
         except Exception as error:  # an invalid reference or pattern
             raise InvalidSchemaError(f"the schema cannot be applied: {error}") from error
 
@@ -173,7 +178,7 @@ def _leaves(errors: list[Any]) -> Iterator[Any]:
             yield error
 
 
-def _place(error: Any) -> tuple[str, str]:
+def _location(error: Any) -> tuple[str, str]:
     return json_pointer(*error.absolute_path), str(error.validator)
 
 
@@ -267,7 +272,7 @@ def _forms(error: Any, pointer: str, root: Any) -> Iterator[ValidationProblem]:
         and not any(item.validator in _OUTRIGHT and not item.relative_path for item in inner)
     ]
     if len(intended) == 1:
-        for inner in sorted(intended[0], key=_place):
+        for inner in sorted(intended[0], key=_location):
             yield from _problems(inner, root)
         return
     forms = ", ".join(_form(branch, root) for branch in error.validator_value if branch)

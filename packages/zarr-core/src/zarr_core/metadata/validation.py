@@ -43,24 +43,27 @@ MAX_RANK = 64
 MAX_LENGTH = 2**63 - 1
 """Maximum length of a dimension."""
 
+# Limits that only a hostile or damaged document exceeds.
+_MAX_MEMBERS = 10_000
+_MAX_ITEMS = {
+    "shape": (MAX_RANK, "dimensions"),
+    "dimension_names": (MAX_RANK, "names of dimensions"),
+    "codecs": (1000, "codecs"),
+    "storage_transformers": (1000, "storage transformers"),
+}
+_DEFINED = {"array": frozenset(ARRAY_MEMBERS), "group": frozenset(GROUP_MEMBERS)}
+
 
 def check_document(document: JSON, location: Location | str, kind: str) -> dict[str, Any]:
-    """Return a valid document of an ``"array"`` or ``"group"``; raise an error for any other.
-
-    Additional fields are not checked.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it is invalid; has all problems.
-    """
-    members = ARRAY_MEMBERS if kind == "array" else GROUP_MEMBERS
+    """Return a document if it is a valid ``"array"`` or ``"group"``, except for additional fields."""
+    schema, members = core_schema(kind), _DEFINED[kind]
     if not isinstance(document, dict):
-        raise MetadataValidationError(location, core_schema(kind).problems(document))
+        raise MetadataValidationError(location, schema.problems(document))
+    if problems := too_many_items(document):  # before each of them is validated
+        raise MetadataValidationError(location, problems)
     defined = document
-    if not document.keys() <= set(members):
+    if not document.keys() <= members:
         defined = {name: value for name, value in document.items() if name in members}
-    schema = core_schema(kind)
     problems = [] if schema.accepts(defined) else schema.problems(defined)
     if kind == "array":
         problems += array_problems(document)
@@ -69,7 +72,7 @@ def check_document(document: JSON, location: Location | str, kind: str) -> dict[
     return document
 
 
-def refuse_node(document: JSON, location: Location | str) -> MetadataValidationError:
+def node_type_error(document: JSON, location: Location | str) -> MetadataValidationError:
     """Return the error for a document that is neither an array's nor a group's."""
     problems = core_schema("group").problems(document)
     if isinstance(document, dict):
@@ -101,7 +104,21 @@ def has_fractions(lengths: JSON) -> bool:
     """Whether a chunk shape has integers written as ``5.0``, and no other fractions."""
     if not isinstance(lengths, list) or {*map(type, lengths)} <= {int}:
         return False
-    return all(isinstance(it, int | float) and is_whole(it) for it in lengths)
+    return all(isinstance(length, int | float) and is_whole(length) for length in lengths)
+
+
+def too_many_items(document: JSON) -> list[ValidationProblem]:
+    """Return problems of a document with so many items that validating each would take too long."""
+    if not isinstance(document, dict):
+        return []
+    if len(document) > _MAX_MEMBERS:
+        message = f"has {len(document)} members; at most {_MAX_MEMBERS} are supported"
+        return [ValidationProblem("", message)]
+    return [
+        ValidationProblem(f"/{name}", f"has {len(items)} {what}; at most {limit} are supported")
+        for name, (limit, what) in _MAX_ITEMS.items()
+        if isinstance(items := document.get(name), list) and len(items) > limit
+    ]
 
 
 def array_problems(document: dict[str, JSON]) -> list[ValidationProblem]:
@@ -110,12 +127,6 @@ def array_problems(document: dict[str, JSON]) -> list[ValidationProblem]:
     shape = document.get("shape")
     if not isinstance(shape, list):
         return problems  # reported by the schema
-    if len(shape) > MAX_RANK:
-        problems.append(
-            ValidationProblem(
-                "/shape", f"has {len(shape)} dimensions; at most {MAX_RANK} are supported"
-            )
-        )
     problems.extend(
         ValidationProblem(
             f"/shape/{axis}", f"{length} is more than {MAX_LENGTH}, the longest that can be indexed"
@@ -139,12 +150,10 @@ def array_problems(document: dict[str, JSON]) -> list[ValidationProblem]:
 def unknown_members(
     document: Mapping[str, JSON], known: Collection[str]
 ) -> list[ValidationProblem]:
-    """Return problems for fields that must be understood and are not known.
-
-    Specification: v3.1, "Extension definition", ``must_understand``: fail "if any
-    metadata fields are present which (a) the implementation does not recognize and
-    (b) are not explicitly set to ``"must_understand": false``".
-    """
+    """Return problems for fields that must be understood and are not known."""
+    # v3.1, "Extension definition", must_understand: fail "if any metadata fields are present which
+    # (a) the implementation does not recognize and (b) are not explicitly set to
+    # "must_understand": false".
     return [
         ValidationProblem(
             json_pointer(name),

@@ -129,39 +129,41 @@ def _chunk(shape: tuple[int, ...], chunk: Lengths, shard: Lengths, item_size: in
     """Choose the lengths of chunks that are AUTO, as divisors of the lengths of shards if given."""
     wholes = [None if item is AUTO else _common(item) for item in shard]
     free = [dimension for dimension, item in enumerate(chunk) if item is AUTO]
-    found = list(chunk)
+    lengths = list(chunk)
     for dimension in free:
-        found[dimension] = wholes[dimension] or max(1, shape[dimension])
+        lengths[dimension] = wholes[dimension] or max(1, shape[dimension])
     others = prod(max(item) if isinstance(item, tuple) else item for item in chunk if item != AUTO)
-    while free and others * prod(found[dimension] for dimension in free) * item_size > CHUNK_BYTES:
-        longest = max(free, key=found.__getitem__)
-        if found[longest] == 1:
+    while (
+        free and others * prod(lengths[dimension] for dimension in free) * item_size > CHUNK_BYTES
+    ):
+        longest = max(free, key=lengths.__getitem__)
+        if lengths[longest] == 1:
             break
         whole = wholes[longest]
-        found[longest] = (
-            -(-found[longest] // 2) if whole is None else divisor_below(whole, found[longest])
+        lengths[longest] = (
+            -(-lengths[longest] // 2) if whole is None else divisor_below(whole, lengths[longest])
         )
-    return tuple(found)
+    return tuple(lengths)
 
 
 def _shard(shape: tuple[int, ...], chunk: Lengths, shard: Lengths, item_size: int) -> Lengths:
     """Choose the lengths of shards that are AUTO, as multiples of the lengths of chunks."""
     free = [dimension for dimension, item in enumerate(shard) if item is AUTO]
-    found = [inner if item is AUTO else item for item, inner in zip(shard, chunk, strict=True)]
+    lengths = [inner if item is AUTO else item for item, inner in zip(shard, chunk, strict=True)]
     others = prod(max(item) if isinstance(item, tuple) else item for item in shard if item != AUTO)
-    while free and others * prod(found[at] for at in free) * item_size * 2 <= SHARD_BYTES:
-        left = {dimension: -(-shape[dimension] // found[dimension]) for dimension in free}
-        most = max(free, key=left.__getitem__)
-        if left[most] <= 1:
+    while free and others * prod(lengths[at] for at in free) * item_size * 2 <= SHARD_BYTES:
+        left = {dimension: -(-shape[dimension] // lengths[dimension]) for dimension in free}
+        axis = max(free, key=left.__getitem__)
+        if left[axis] <= 1:
             break
-        found[most] *= 2
-    return tuple(found)
+        lengths[axis] *= 2
+    return tuple(lengths)
 
 
 def divisor_below(number: int, limit: int) -> int:
     """The largest divisor of a number that is less than ``limit``; 1 if none is found."""
-    found = _divisors(number)
-    return found[max(0, bisect_left(found, limit) - 1)]
+    divisors = _divisors(number)
+    return divisors[max(0, bisect_left(divisors, limit) - 1)]
 
 
 @lru_cache(maxsize=16)

@@ -106,11 +106,11 @@ def parse_codec_chain(
     # begin with one, for images; it takes the place of the serializer "bytes".
     codecs = [] if is_auto(filters) else parse_codecs(filters)
     last = [] if is_auto(compressors) else parse_codecs(compressors)
-    given = None if serializer is None or is_auto(serializer) else parse_codec(serializer)
-    if last and codec_kind(last[0]) == 1 and (not given or given.name == "bytes"):
+    array_to_bytes = None if serializer is None or is_auto(serializer) else parse_codec(serializer)
+    if last and codec_kind(last[0]) == 1 and (not array_to_bytes or array_to_bytes.name == "bytes"):
         pass
-    elif given is not None:
-        codecs.append(given)
+    elif array_to_bytes is not None:
+        codecs.append(array_to_bytes)
     elif not any(codec_kind(codec) == 1 for codec in codecs):
         default = data_type.default_serializer()
         if default.name == "bytes" and byte_order is not None:

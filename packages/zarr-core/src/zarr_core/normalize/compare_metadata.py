@@ -10,7 +10,8 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import CodecChainError, ExtensionError, ZarrError
 from zarr_core.messages import shorten
-from zarr_core.metadata.validation import ARRAY_MEMBERS
+from zarr_core.metadata.nonstandard import standard_fill_value
+from zarr_core.metadata.validation import ARRAY_MEMBERS, is_fill_value
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.normalize.codecs import codec_kind
 from zarr_core.registry.resolve import create_extension
@@ -145,14 +146,14 @@ def _definition(
     for member, value in expected.configuration.items():
         at = f"{pointer}/configuration{json_pointer(member)}"
         ones, others = inner_codecs(stored, member), inner_codecs(expected, member)
-        found = configuration.get(member, _MISSING)
+        current = configuration.get(member, _MISSING)
         if ones is not None and others is not None:
             yield from _codecs(metadata, ones, others, at)
         # There are other forms, such as "F" for the order of transpose.
-        elif not same_json(found, value) and not same_json(
-            found, _configuration(metadata, expected).get(member, value)
+        elif not same_json(current, value) and not same_json(
+            current, _configuration(metadata, expected).get(member, value)
         ):
-            yield _difference(at, found, value)
+            yield _difference(at, current, value)
 
 
 def _difference(pointer: str, stored: Any, expected: Any) -> ValidationProblem:
@@ -160,19 +161,22 @@ def _difference(pointer: str, stored: Any, expected: Any) -> ValidationProblem:
     return ValidationProblem(pointer, f"is {text}, not {shown(expected)}")
 
 
-def _is_fill_value(metadata: ArrayMetadata, wanted: Any) -> bool:
+def _is_fill_value(metadata: ArrayMetadata, expected: Any) -> bool:
     """Whether the fill values have the same bytes, also if they differ in their JSON form."""
-    if wanted is None and metadata.fill_value_undefined:
+    if expected is None and metadata.fill_value_undefined:
         return True
+    data_type = metadata.data_type.name
+    if not is_fill_value(data_type, expected):  # such as 42.0, which is read as 42
+        expected = standard_fill_value(data_type, expected)
     resolved = resolve_cached(metadata, "array metadata", "")
     try:
-        value = resolved.data_type.fill_value_as_stored(wanted, resolved.chain.byte_order)
+        value = resolved.data_type.fill_value_as_stored(expected, resolved.chain.byte_order)
     except (ValueError, TypeError, OverflowError):
         return False
-    found = resolved.fill_value
-    if found.dtype.hasobject:
-        return bool(found[()] == value[()])
-    return found.tobytes() == value.tobytes()
+    fill_value = resolved.fill_value
+    if fill_value.dtype.hasobject:
+        return bool(fill_value[()] == value[()])
+    return fill_value.tobytes() == value.tobytes()
 
 
 def _normal(extension_point: str, definition: ExtensionDefinition) -> ExtensionDefinition:

@@ -117,36 +117,35 @@ def parse_partial_metadata(metadata: Any, location: str = "metadata") -> dict[st
 def complete_metadata(
     document: Mapping[str, Any], format_: Format, arguments: Mapping[str, Any]
 ) -> ArrayMetadata:
-    """The metadata of a new array that has the members of a document, and what arguments give.
-
-    Raises a TypeError if an argument is unknown or contradicts the document, or without a shape.
-    """
+    """The metadata of a new array that has the members of a document, and what arguments give."""
     check_names(arguments, DEFAULTS)
-    given = {name: value for name, value in arguments.items() if not _is_default(name, value)}
-    merged = {**DEFAULTS, **_members_as_arguments(document), **given}
+    specified = {name: value for name, value in arguments.items() if not _is_default(name, value)}
+    merged = {**DEFAULTS, **_members_as_arguments(document), **specified}
     if merged["shape"] is None:
         raise TypeError("a new array requires shape or data")
     merged["shape"] = shape = parse_shape(merged["shape"])
     attributes = check_attributes(merged["attributes"] or {}, NEW_ARRAY)
     merged["attributes"] = {**document.get("attributes", {}), **attributes}
-    if "fill_value" not in given and (value := document.get("fill_value", ...)) is not ...:
+    if "fill_value" not in specified and (value := document.get("fill_value", ...)) is not ...:
         data_type, byte_order = parse_data_type(merged["dtype"] or "float64")
         with fill_value_errors("metadata"):
             value = value if value is None else data_type.fill_value_as_stored(value, byte_order)
         merged["fill_value"] = value
     merged.update(
-        _merge_layout(document, given, shape, within_shards=any(n in given for n in _LAYOUT))
+        _merge_layout(
+            document, specified, shape, within_shards=any(n in specified for n in _LAYOUT)
+        )
     )
     additional = {name: document[name] for name in document if name not in ARRAY_MEMBERS}
     made = new_array_metadata(format_, merged, additional)
     if problems := metadata_differences(made, document):
-        found = [
+        shown = [
             ValidationProblem(item.pointer, f"{item.message} as in metadata") for item in problems
         ]
-        text = ", ".join(f"{name}={shorten(repr(value), 100)}" for name, value in given.items())
+        text = ", ".join(f"{name}={shorten(repr(value), 100)}" for name, value in specified.items())
         raise TypeError(
             f"{NEW_ARRAY}: metadata contradicts {text or 'the defaults of new arrays'}:\n  "
-            + "\n  ".join(problem_lines(found))
+            + "\n  ".join(problem_lines(shown))
         )
     return format_.to_format(made, NEW_ARRAY)
 
@@ -204,7 +203,7 @@ def _expected_members(
 
     ``"auto"`` determines nothing, and neither does None, except no filters or compressors.
     """
-    given = {
+    specified = {
         name: value
         for name, value in arguments.items()
         if name in DEFAULTS
@@ -216,11 +215,11 @@ def _expected_members(
     metadata, format_ = stored.metadata, stored.format
     shape, data_type = metadata.shape, stored.resolved.data_type
     byte_order = None
-    if "shape" in given:
-        shape = parse_shape(given["shape"])
+    if "shape" in specified:
+        shape = parse_shape(specified["shape"])
         expected["shape"] = [*shape]
-    if "dtype" in given:
-        wanted, byte_order = parse_data_type(given["dtype"])
+    if "dtype" in specified:
+        wanted, byte_order = parse_data_type(specified["dtype"])
         is_cast = casts and can_cast(wanted.numpy_dtype, stored.resolved.dtype)
         # The codecs of version 2 determine which objects are stored.
         of_codecs = wanted.numpy_dtype.kind == "O" and data_type.numpy_dtype.kind in "OT"
@@ -230,27 +229,27 @@ def _expected_members(
             data_type = wanted
             if not of_codecs:
                 expected["data_type"] = wanted.to_definition().to_json()
-    if "fill_value" in given:
+    if "fill_value" in specified:
         with fill_value_errors("fill_value"):
-            fill_value = data_type.cast(given["fill_value"])
+            fill_value = data_type.cast(specified["fill_value"])
         expected["fill_value"] = data_type.fill_value_to_json(fill_value)
-    expected.update(other_members(given, format_))
+    expected.update(other_members(specified, format_))
     encoding = definition_of(expected.pop("chunk_key_encoding"))
-    if "chunk_key_encoding" in given:
+    if "chunk_key_encoding" in specified:
         with suppress(MetadataError):  # the format may have another one for it
             changed = metadata.replace(chunk_key_encoding=encoding)
             encoding = format_.to_format(changed, NEW_ARRAY).chunk_key_encoding
         expected["chunk_key_encoding"] = encoding.to_json()
     if len(shape) == metadata.ndim:
-        expected.update(_expected_layout(given, stored, shape, byte_order))
+        expected.update(_expected_layout(specified, stored, shape, byte_order))
     return expected
 
 
 def _expected_layout(
-    given: dict[str, Any], stored: StoredArray, shape: tuple[int, ...], byte_order: str | None
+    specified: dict[str, Any], stored: StoredArray, shape: tuple[int, ...], byte_order: str | None
 ) -> dict[str, Any]:
     """The chunk grid and the codecs that arguments determine."""
-    layout = {name: given[name] for name in _LAYOUT if name in given}
+    layout = {name: specified[name] for name in _LAYOUT if name in specified}
     stored_order = inner_order(stored.codecs) if {"order", "filters"} & layout.keys() else None
     if "order" in layout and (*parse_order(layout["order"], len(shape)),) == stored_order:
         if "filters" not in layout:
@@ -272,7 +271,7 @@ def _expected_layout(
     if shards and _sharding_in(sharding) is None:
         before, sharding, after = [], [SHARDING], []
         # A ChunkLayout gives no shards of one chunk.
-        if hasattr(given["shards"], "aspect_ratio") and grid_of(shards["shape"]) == grid:
+        if hasattr(specified["shards"], "aspect_ratio") and grid_of(shards["shape"]) == grid:
             shards = None
     if shards:
         configuration = {**shards, "codecs": [item.to_json() for item in codecs]}
@@ -294,7 +293,7 @@ def _expected_layout(
 
 def _merge_layout(
     document: Mapping[str, Any],
-    given: Mapping[str, Any],
+    specified: Mapping[str, Any],
     shape: tuple[int, ...],
     *,
     within_shards: bool,
@@ -307,7 +306,7 @@ def _merge_layout(
     grid = definition_of(document["chunk_grid"]) if "chunk_grid" in document else None
     if grid is not None and not grid.configuration:
         grid = None
-    chunks, shards = given.get("chunks", AUTO), given.get("shards", AUTO)
+    chunks, shards = specified.get("chunks", AUTO), specified.get("shards", AUTO)
     known: Any = None if grid is None else _lengths_of(grid, document, shape)
     inner = known
     sharding = _sharding_in(split[1]) if within_shards and not _is_grid(chunks) else None
@@ -327,14 +326,14 @@ def _merge_layout(
     if "codecs" not in document:
         return merged
     filters, serializers, compressors = split
-    if "order" in given:
+    if "order" in specified:
         filters = [item for item in filters if item.name != TRANSPOSE.name]
-    if "filters" in given:
-        filters = _complete(parse_codecs(given["filters"]), filters)
-    if "compressors" in given:
-        compressors = _complete(parse_codecs(given["compressors"]), compressors)
-    if given.get("serializer") is not None:
-        serializers = _complete([parse_codec(given["serializer"])], serializers)
+    if "filters" in specified:
+        filters = _complete(parse_codecs(specified["filters"]), filters)
+    if "compressors" in specified:
+        compressors = _complete(parse_codecs(specified["compressors"]), compressors)
+    if specified.get("serializer") is not None:
+        serializers = _complete([parse_codec(specified["serializer"])], serializers)
     elif any(split_codecs(filters)[1:]) or split_codecs(compressors)[1]:
         serializers = []  # it is one of them, as in version 2
     serializer = serializers[0] if serializers else AUTO
@@ -342,14 +341,14 @@ def _merge_layout(
 
 
 def _complete(
-    given: list[ExtensionDefinition], codecs: list[ExtensionDefinition]
+    specified: list[ExtensionDefinition], codecs: list[ExtensionDefinition]
 ) -> list[ExtensionDefinition]:
     """The given codecs, with further members of the configurations of the same codecs."""
-    if [item.name for item in given] != [item.name for item in codecs]:
-        return given
+    if [item.name for item in specified] != [item.name for item in codecs]:
+        return specified
     return [
         ExtensionDefinition(item.name, {**other.configuration, **item.configuration})
-        for item, other in zip(given, codecs, strict=True)
+        for item, other in zip(specified, codecs, strict=True)
     ]
 
 

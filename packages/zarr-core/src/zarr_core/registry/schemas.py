@@ -37,7 +37,8 @@ def problems(
     if schema is None:
         return []
     try:
-        return schema.problems(ordinary(definition.configuration), f"{pointer}/configuration")
+        configuration: Any = definition.configuration
+        return schema.problems(configuration, f"{pointer}/configuration")
     except InvalidSchemaError as error:
         raise _broken(provider, str(error)) from error
 
