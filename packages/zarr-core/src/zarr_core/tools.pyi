@@ -47,8 +47,6 @@ from zarr_core.hierarchy.display import data_type_text as data_type_text
 from zarr_core.hierarchy.display import stored_lengths as stored_lengths
 from zarr_core.hierarchy.node import Node as Node
 from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
-from zarr_core.hierarchy.progress import Reporter as Reporter
-from zarr_core.hierarchy.progress import reporter_for as reporter_for
 from zarr_core.hierarchy.rollback import Rollback as Rollback
 from zarr_core.hierarchy.rollback import holds_anything as holds_anything
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
@@ -87,7 +85,9 @@ from zarr_core.normalize.chunk_shapes import parse_lengths as parse_lengths
 from zarr_core.normalize.compare_metadata import metadata_differences as metadata_differences
 from zarr_core.normalize.constraints import parse_partial_metadata as parse_partial_metadata
 from zarr_core.normalize.data_types import data_type_for as data_type_for
+from zarr_core.optional import Reporter as Reporter
 from zarr_core.optional import optional_function as optional_function
+from zarr_core.optional import reporter_for as reporter_for
 from zarr_core.printable import escape_controls as escape_controls
 from zarr_core.printable import escape_json as escape_json
 from zarr_core.printable import listed as listed
