@@ -33,7 +33,7 @@ from zarr_core.hierarchy.array import assigned_values as assigned_values
 from zarr_core.hierarchy.array import check_out as check_out
 from zarr_core.hierarchy.array import field_index as field_index
 from zarr_core.hierarchy.array import parse_selection as parse_selection
-from zarr_core.hierarchy.coerce import is_chunked as is_chunked
+from zarr_core.hierarchy.assigned_values import is_chunked as is_chunked
 from zarr_core.hierarchy.consolidate import require_consolidating as require_consolidating
 from zarr_core.hierarchy.create_node import StoreSnapshot as StoreSnapshot
 from zarr_core.hierarchy.create_node import check_reserved_names as check_reserved_names

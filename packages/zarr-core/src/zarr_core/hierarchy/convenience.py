@@ -10,7 +10,9 @@ import numpy as np
 
 from zarr_core.errors import NodeNotFoundError, StoreReadOnlyError
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.create import ARRAY_ARGUMENTS, create_array, create_group, like_options
+from zarr_core.hierarchy.assigned_values import data_to_array
+from zarr_core.hierarchy.create import ARRAY_ARGUMENTS, create_array
+from zarr_core.hierarchy.group import create_group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
@@ -96,7 +98,40 @@ def empty_like(like: Any, **options: Any) -> Array:
         number of dimensions implies default chunks.
     """
     with override_extensions(like.stored.extensions if isinstance(like, Array) else None):
-        return create(**{**like_options(like, options), **options})
+        return create(**{**_like_options(like, options), **options})
+
+
+def _like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options that a new array takes from another, unless ``options`` contradict."""
+    if not isinstance(like, Array):
+        values = data_to_array(like)
+        return {"shape": values.shape, "dtype": values.dtype}
+    metadata = like.metadata
+    traits: dict[str, Any] = {
+        "shape": like.shape,
+        "dtype": metadata.data_type,
+        "chunks": like.chunks if like.stored.is_sharded else metadata.chunk_grid,
+        "shards": like.shards,
+        "filters": like.stored.inner_codecs.array_to_array,
+        "serializer": like.serializer,
+        "compressors": like.stored.inner_codecs.bytes_to_bytes,
+        "fill_value": like.stored.resolved.fill_value,
+        "chunk_key_encoding": metadata.chunk_key_encoding,
+        "dimension_names": metadata.dimension_names,
+    }
+    if options.get("zarr_format", like.zarr_format) != like.zarr_format:
+        del traits["chunk_key_encoding"]  # formats have different ones
+    if "dtype" in options:  # they depend on the dtype
+        for name in ("fill_value", "filters", "serializer"):
+            del traits[name]
+    if "shape" in options and np.size(options["shape"]) != like.ndim:
+        for name in ("chunks", "shards", "filters", "dimension_names"):
+            traits.pop(name, None)
+    elif "shape" in options and not like.stored.resolved.is_uniform:
+        del traits["chunks"], traits["shards"]
+    if "chunks" in options and "shards" not in options:
+        traits.pop("shards", None)
+    return traits
 
 
 def zeros_like(like: Any, **options: Any) -> Array:

@@ -39,8 +39,8 @@ class Node(Generic[M]):
     stored: StoredNode[M]
 
     def __init__(self, stored: StoredNode[M], *others: object, **named: object) -> None:
-        given: object = stored
-        if others or named or not isinstance(given, StoredNode):
+        node: object = stored
+        if others or named or not isinstance(node, StoredNode):
             kind = type(self).__name__.lower()
             raise TypeError(
                 f"use open_{kind} or create_{kind} to get {'an' if kind[0] == 'a' else 'a'} {kind} "
@@ -311,10 +311,10 @@ def update_additional_fields(node: Node[Any], fields: Mapping[str, JSON]) -> Non
         raise ValueError(
             f"{', '.join(defined)}: not an additional field: the specification defines it"
         )
-    given: Any = plain(dict(fields), node.stored.location)
+    values: Any = plain(dict(fields), node.stored.location)
 
     def change(metadata: Any) -> Any:
-        members = {**metadata.additional_fields, **given}
+        members = {**metadata.additional_fields, **values}
         kept = {name: value for name, value in members.items() if value is not None}
         return metadata.replace(additional_fields=kept)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.errors import StoreCapabilityError
-from zarr_core.hierarchy.coerce import elements_of
+from zarr_core.hierarchy.assigned_values import cast_assigned
 from zarr_core.interfaces.chunk_observer import forget_chunks
 from zarr_core.interfaces.codec import SubchunkCodec
 from zarr_core.interfaces.selection import BasicIndexer
@@ -75,7 +75,7 @@ def elements_to_append(array: StoredArray, data: Any, axis: int) -> tuple[Any, i
 
     Raises a ValueError if the shapes do not fit.
     """
-    values = elements_of(data, array.resolved.data_type)
+    values = cast_assigned(data, array.resolved.data_type)
     old = array.metadata.shape
     ndim = len(old)
     try:

@@ -96,7 +96,7 @@ def resolve_store_path(
     NodeNameError
         If the path is invalid.
     """
-    below = normalise_path("" if path is None else path)
+    below = "" if path is None else normalise_path(path)
     options = dict(storage_options or {})
     if options and not isinstance(place, str | os.PathLike):
         raise StoreError("storage_options requires a URL or path", store=repr(place))
