@@ -33,7 +33,7 @@ _NAMES = {
     "zarr_core.hierarchy.display": "chunk_lengths data_type_text stored_lengths",
     "zarr_core.hierarchy.node": "Node update_additional_fields",
     "zarr_core.hierarchy.rollback": "Rollback holds_anything",
-    "zarr_core.hierarchy.store_path": "opened_store refuse_misspelt",
+    "zarr_core.hierarchy.store_path": "check_location opened_store",
     "zarr_core.interfaces.byte_reader": "SubrangeReader WrapperReader",
     "zarr_core.interfaces.format": "store_new",
     "zarr_core.interfaces.keylock": "key_lock",

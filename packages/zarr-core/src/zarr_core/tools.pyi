@@ -50,8 +50,8 @@ from zarr_core.hierarchy.node import update_additional_fields as update_addition
 from zarr_core.hierarchy.rollback import Rollback as Rollback
 from zarr_core.hierarchy.rollback import holds_anything as holds_anything
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
+from zarr_core.hierarchy.store_path import check_location as check_location
 from zarr_core.hierarchy.store_path import opened_store as opened_store
-from zarr_core.hierarchy.store_path import refuse_misspelt as refuse_misspelt
 from zarr_core.interfaces.byte_reader import SubrangeReader as SubrangeReader
 from zarr_core.interfaces.byte_reader import WrapperReader as WrapperReader
 from zarr_core.interfaces.format import NodeMetadata as NodeMetadata

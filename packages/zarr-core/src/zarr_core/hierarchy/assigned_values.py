@@ -21,15 +21,7 @@ _OBJECT = np.dtype(object)
 
 
 def to_array(value: Any, dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
-    """Convert an array-like to a NumPy array; values with a dtype keep it.
-
-    Raises
-    ------
-    SelectionError
-        If a Python number does not fit the dtype.
-    TypeError, ValueError
-        If NumPy cannot convert the value to the dtype, or elements are missing.
-    """
+    """Convert an array-like to a NumPy array; values with a dtype keep it."""
     if dtype is not None and dtype.kind in "TSU":
         _check_missing_texts(value)
     if dtype is None or hasattr(value, "__array__"):
@@ -51,7 +43,7 @@ def to_array(value: Any, dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, 
 
 
 def cast_assigned(value: Any, data_type: DataType) -> np.ndarray[Any, Any]:
-    """Convert assigned elements to an array; most keep their dtype.  Errors as of :func:`to_array`."""
+    """Convert assigned elements to an array; most keep their dtype."""
     _check_missing(value)  # a data type may convert the value
     try:
         value = data_type.as_elements(value)
@@ -121,20 +113,14 @@ def data_to_array(data: Any) -> Any:
 
 
 def data_type_of(values: Any) -> Any:
-    """The dtype of the result of :func:`data_to_array`; for Zarr arrays, their data type.
-
-    Several data types have the same dtype, such as those with object elements.
-    """
+    """The dtype of the result of :func:`data_to_array`; for Zarr arrays, their data type."""
+    # Several data types have the same dtype, such as those with object elements.
     stored = getattr(values, "stored", None)
     return stored.resolved.data_type if isinstance(stored, StoredArray) else values.dtype
 
 
 def cast_data(values: Any, data: Any, data_type: DataType) -> Any:
-    """The elements of data; without a dtype, converted as in an assignment.
-
-    ``values`` is the result of :func:`data_to_array` for ``data``.  Raises a SelectionError if a
-    Python number does not fit the data type.
-    """
+    """Cast the result of :func:`data_to_array` for data without a dtype, as in an assignment."""
     if hasattr(data, "__array__") or values.dtype == data_type.numpy_dtype:
         return values
     elements = cast_assigned(data, data_type)
@@ -142,10 +128,7 @@ def cast_data(values: Any, data: Any, data_type: DataType) -> Any:
 
 
 def without_data(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Arguments of a new array with the shape and dtype of ``data`` instead of the data.
-
-    Data without a dtype, such as lists, has none.
-    """
+    """Arguments of a new array with the shape, and the dtype if any, of ``data`` instead of it."""
     data = arguments.get("data")
     if data is None:
         return arguments

@@ -17,8 +17,7 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
 from zarr_core.hierarchy.rollback import Rollback
-from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
-from zarr_core.optional import check_names
+from zarr_core.hierarchy.store_path import check_location, opened_store
 from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
@@ -267,7 +266,6 @@ def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
     >>> zarr.load("one.zarr")
     array([0, 1, 2])
     """
-    check_names(options, (signature(open_node).parameters.keys() | ARRAY_ARGUMENTS) - {"mode"})
     node: Array | Group = open_node(store, "r", path=path, **options)
     if isinstance(node, Array):
         return np.asarray(node[...])
@@ -297,14 +295,14 @@ def getsize(
     StoreCapabilityError
         If the store cannot list its keys.
     """
-    with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
-        place, below = opened
+    with opened_store(store, path, read_only=True, storage_options=storage_options) as resolved:
+        opened, below = resolved
         names, prefixes = [below] if below else [], [f"{below}/" if below else ""]
         if isinstance(store, Node) and below and not path:
             format_ = store.stored.format
             names, prefixes = [*format_.documents(below)], [*format_.prefixes(below)]
-        sizes = {key: size for prefix in prefixes for key, size in place.list_sizes(prefix)}
-        sizes |= {key: size for key in names if (size := place.getsize(key)) is not None}
+        sizes = {key: size for prefix in prefixes for key, size in opened.list_sizes(prefix)}
+        sizes |= {key: size for key in names if (size := opened.getsize(key)) is not None}
         if not sizes and not isinstance(store, Node):
-            refuse_misspelt(store, place, below, "nothing is stored here")
+            check_location(store, opened, below, "nothing is stored here")
         return sum(sizes.values())

@@ -127,8 +127,8 @@ def create_array(
         of zeros are stored, because readers may return any values for missing chunks;
         ``write_empty_chunks="never"`` leaves them out.
     metadata : mapping or ArrayMetadata, optional
-        A part of a ``zarr.json``, in the terms of version 3 for every format.  Other arguments
-        add to it.  Lengths in ``shape`` can be null, the array -> bytes codec can be omitted, and
+        Part of a ``zarr.json``, in version 3 terms for every format, combined with the other
+        arguments.  Lengths in ``shape`` can be null, the array -> bytes codec can be omitted, and
         codecs can have any form that ``compressors`` accepts, with a part of their configuration.
         A fill value of null is undefined (version 2).  Members without an argument are given
         here, such as ``{"storage_transformers": [...]}``.
@@ -237,10 +237,10 @@ def _check_order(stored: StoredArray, order: str | Sequence[int]) -> None:
     """Raise a CodecChainError if codecs within another codec change the order of dimensions."""
     from zarr_core.engine.chain import inner_order  # only for such arrays
 
-    of_codecs = inner_order(stored.codecs)
-    if of_codecs is not None and [*of_codecs] != parse_order(order, len(of_codecs)):
+    inner = inner_order(stored.codecs)
+    if inner is not None and [*inner] != parse_order(order, len(inner)):
         raise CodecChainError(
-            f"{NEW_ARRAY.at('/codecs')}: the codecs store the dimensions in the order {of_codecs}, which "
+            f"{NEW_ARRAY.at('/codecs')}: the codecs store the dimensions in the order {inner}, which "
             f"contradicts order={order!r}; leave out order, or the transpose in the serializer"
         )
 

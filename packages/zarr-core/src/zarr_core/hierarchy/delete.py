@@ -9,7 +9,7 @@ from zarr_core.formats.detect import read_node
 from zarr_core.formats.key_order import key_order
 from zarr_core.formats.unmanaged_keys import refuse_unmanaged
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
+from zarr_core.hierarchy.store_path import check_location, opened_store
 from zarr_core.interfaces.chunk_observer import forget_chunks
 from zarr_core.location import Location
 
@@ -110,7 +110,7 @@ def rmdir(
         require_erasing(place)
         keys = list(place.list_prefix(prefix))
         if not keys:
-            refuse_misspelt(store, place, below, "there is nothing to remove")
+            check_location(store, place, below, "there is nothing to remove")
         key_order(store.stored.format if isinstance(store, Node) else None).erase_documents(
             place, keys
         )

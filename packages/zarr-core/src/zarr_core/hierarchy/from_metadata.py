@@ -1,10 +1,9 @@
-"""Create stored arrays and groups from metadata, stored or not; validate metadata."""
+"""Build stored arrays and groups from their metadata, and validate it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from zarr_core.cache import Cache
 from zarr_core.config import config as settings
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import WriteEmptyChunks, resolve_cached
@@ -20,7 +19,7 @@ from zarr_core.registry import hooks
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import create_extension, reason
 from zarr_core.registry.scope import override_extensions
-from zarr_core.user_warning import warn
+from zarr_core.user_warning import warn, warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
     N = TypeVar("N")
 
-_warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
-
 
 class ArraySettings(NamedTuple):
     """The settings of one array."""
@@ -49,10 +46,7 @@ class ArraySettings(NamedTuple):
 
 
 def array_settings(config: Mapping[str, Any] | None) -> ArraySettings:
-    """The settings of one array; by default those of ``zarr_core.config``.
-
-    Raises a TypeError for an unknown setting, a ValueError for an invalid value.
-    """
+    """Parse the argument ``config``; other settings are those of ``zarr_core.config``."""
     known = settings.settings
     if not config:
         return ArraySettings(known.write_empty_chunks, known.missing_chunks == "error", None)
@@ -85,8 +79,6 @@ def stored_array(
     """Create a stored array from its metadata; warn if its values may be wrong."""
     write_empty_chunks, missing_is_error, result_order, fixed = settings
     resolved = resolve_cached(metadata, store, path, write_empty_chunks)
-    if metadata.nonstandard:
-        _warn_of_nonstandard(metadata, store, path)
     if resolved.may_be_misread:
         _warn_of_wrong_values(metadata, resolved, store, path)
     return StoredArray(
@@ -108,13 +100,16 @@ def stored_node(
 ) -> StoredArray | StoredGroup:
     """Create a stored array or group from its metadata, and validate the metadata."""
     validate_node(store, path, metadata)
+    if metadata.nonstandard:
+        warn(
+            f"{Location(store, path)}: nonstandard metadata: {'; '.join(metadata.nonstandard)}. Other "
+            "readers may reject the node; changing its metadata stores the valid form"
+        )
     if isinstance(metadata, ArrayMetadata):
         return stored_array(
             store, path, format_, metadata, settings or array_settings(None),
             read_only=read_only, consolidated=consolidated,
         )  # fmt: skip
-    if metadata.nonstandard:
-        _warn_of_nonstandard(metadata, store, path)
     if consolidated is None and metadata.consolidated is not None:
         from zarr_core.engine.consolidated_view import ConsolidatedView
 
@@ -130,53 +125,39 @@ def stored_node(
     )
 
 
-def _warn_of_nonstandard(metadata: NodeMetadata, store: Store, path: str) -> None:
-    """Warn that the stored metadata of a node are not valid."""
-    warn(
-        f"{Location(store, path)}: nonstandard metadata: {'; '.join(metadata.nonstandard)}. Other "
-        "readers may reject the node; changing its metadata stores the valid form"
-    )
-
-
 def _warn_of_wrong_values(
     metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
 ) -> None:
-    """Warn, once per location, that the values of an array may be wrong."""
-    location = (store.url, path)
-    if _warned.get(location) is resolved:
-        return
-    _warned.keep(location, resolved)
+    """Warn, once for each location, that the values of an array may be wrong."""
+    location = Location(store, path)
     # A fallback of the data type has another warning.
     ignored = [definition for definition in resolved.ignored if definition != metadata.data_type]
     if ignored:
         names_ = listed([definition.name for definition in ignored])
-        warn(
-            f"{Location(store, path)}: unknown extensions {names_} are ignored (must_understand is "
+        warn_once(
+            f"{location}: unknown extensions {names_} are ignored (must_understand is "
             "false); the array is read-only and its values may be wrong"
         )
     if resolved.fill_value_assumed:
-        warn(
-            f"{Location(store, path)}: the fill value is null, which the data type "
+        warn_once(
+            f"{location}: the fill value is null, which the data type "
             f"{metadata.data_type.name!r} does not permit; missing chunks are read as "
             f"{resolved.fill_value}, and other readers may reject the array"
         )
 
 
 def pickled_state(stored: StoredNode[Any]) -> tuple[Any, ...]:
-    """The arguments of :func:`reopen` for a node."""
-    array_settings = use_consolidated = None
+    """The arguments of :func:`reopen` after the first."""
+    options: dict[str, Any] = {"read_only": stored.read_only}
     if isinstance(stored, StoredArray):
-        array_settings = ArraySettings(
+        options["settings"] = ArraySettings(
             stored.resolved.write_empty_chunks, stored.missing_is_error, stored.result_order,
             stored.fixed,
         )  # fmt: skip
-    elif isinstance(stored, StoredGroup):
-        use_consolidated = stored.uses_consolidated and stored.metadata.consolidated is not None
+    elif isinstance(stored, StoredGroup) and stored.metadata.consolidated is not None:
+        options["use_consolidated"] = stored.uses_consolidated
     document = stored.format.to_json(stored.metadata)
-    return (
-        stored.store, stored.path, stored.format.name, document, stored.extensions,
-        stored.read_only, use_consolidated, array_settings,
-    )  # fmt: skip
+    return stored.store, stored.path, stored.format.name, document, stored.extensions, options
 
 
 def reopen(
@@ -186,34 +167,17 @@ def reopen(
     zarr_format: str,
     document: JSON,
     extensions: Mapping[str, Mapping[str, Any]],
-    read_only: bool,
-    use_consolidated: bool | None,
-    array_settings: ArraySettings | None,
+    options: Mapping[str, Any],
 ) -> N:
     """Create a node from its pickled state; does not access the store."""
     with override_extensions(extensions):
         format_ = format_named(zarr_format)
         metadata = format_.from_json(document, Location(store, path))
-        stored = stored_node(
-            store, path, format_, metadata, read_only=read_only,
-            use_consolidated=use_consolidated, settings=array_settings,
-        )  # fmt: skip
-        return kind(stored)
+        return kind(stored_node(store, path, format_, metadata, **options))
 
 
 def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
-    """Validate metadata with the extensions of its additional fields, and with hooks.
-
-    ``store`` and ``path`` are used for messages.
-
-    Raises
-    ------
-    ExtensionError
-        If an additional field must be understood and is unknown, or if its extension is broken or
-        rejects it.
-    MetadataValidationError
-        If an extension or a hook reports a problem.
-    """
+    """Validate metadata with the extensions of its additional fields, and with hooks."""
     members = metadata.additional_fields
     if not members and not hooks.active("zarr_check_metadata"):
         return

@@ -203,15 +203,13 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """Create a group below this one; see :func:`zarr_core.create_group`."""
         with override_extensions(self.stored.extensions):
             return create_group(
-                self, path=_new_name(name), overwrite=overwrite, attributes=attributes,
-                zarr_format=self.stored.format.name,
-            )  # fmt: skip
+                self, path=_new_name(name), overwrite=overwrite, attributes=attributes
+            )
 
     def create_array(self, name: str, **options: Any) -> Array:
         """Create an array below this group; see :func:`zarr_core.create_array`."""
         from zarr_core.hierarchy.create import create_array  # slow to import
 
-        options.setdefault("zarr_format", self.stored.format.name)
         with override_extensions(self.stored.extensions):
             return create_array(self, path=_new_name(name), **options)
 

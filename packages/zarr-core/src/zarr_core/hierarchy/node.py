@@ -262,15 +262,12 @@ class Attributes(MutableMapping[str, Any]):
 
 
 def update_metadata(node: Node[M], change: Callable[[M], M]) -> None:
-    """Change the stored metadata of a node; concurrent changes are kept.
-
-    ``change`` receives the stored metadata and returns the new metadata, which the node then has.
-    Consolidated metadata of the group through which the node was opened is updated too.
-    """
+    """Change the stored metadata of a node, also in consolidated metadata of a group above it."""
     stored = node.stored
     stored.check_writable()
     stored.check_not_fixed()
 
+    # Receives what is stored, so concurrent changes by other writers are kept.
     def checked(metadata: NodeMetadata) -> M:
         changed = change(stored.same_type(metadata))
         validate_node(stored.store, stored.path, changed)
