@@ -23,8 +23,8 @@ _NAMES = {
     "zarr_core.formats.lookup": "format_named formats_without",
     "zarr_core.formats.unmanaged_keys": "is_auxiliary without_chunks",
     "zarr_core.formats.walk": "walk",
-    "zarr_core.hierarchy.array": "assigned_values check_out field_index parse_selection",
-    "zarr_core.hierarchy.assigned_values": "is_chunked",
+    "zarr_core.hierarchy.array": "check_out field_index parse_selection",
+    "zarr_core.hierarchy.assigned_values": "assigned_values is_chunked",
     "zarr_core.hierarchy.consolidate": "require_consolidating",
     "zarr_core.hierarchy.create_node": (
         "StoreSnapshot check_reserved_names make_room occupied permit_nodes"

@@ -29,10 +29,10 @@ from zarr_core.formats.lookup import formats_without as formats_without
 from zarr_core.formats.unmanaged_keys import is_auxiliary as is_auxiliary
 from zarr_core.formats.unmanaged_keys import without_chunks as without_chunks
 from zarr_core.formats.walk import walk as walk
-from zarr_core.hierarchy.array import assigned_values as assigned_values
 from zarr_core.hierarchy.array import check_out as check_out
 from zarr_core.hierarchy.array import field_index as field_index
 from zarr_core.hierarchy.array import parse_selection as parse_selection
+from zarr_core.hierarchy.assigned_values import assigned_values as assigned_values
 from zarr_core.hierarchy.assigned_values import is_chunked as is_chunked
 from zarr_core.hierarchy.consolidate import require_consolidating as require_consolidating
 from zarr_core.hierarchy.create_node import StoreSnapshot as StoreSnapshot

@@ -12,7 +12,7 @@ import numpy as np
 from zarr_core import strictjson
 from zarr_core.chunk_grids import RegularGrid
 from zarr_core.errors import SelectionError
-from zarr_core.hierarchy.assigned_values import cast_assigned, to_array
+from zarr_core.hierarchy.assigned_values import assigned_values
 from zarr_core.hierarchy.node import Node, update_metadata
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.selection import parse
@@ -683,36 +683,6 @@ def _parsed(stored: StoredArray, parser: Parser, selection: Any) -> ParsedSelect
         return parser(selection, stored.axes if parser is parse.block else stored.metadata.shape)
     except SelectionError as error:
         _raise_located(stored, error)
-
-
-def assigned_values(
-    stored: StoredArray, parsed: ParsedSelection, value: Any, chosen: str | list[str] | None
-) -> NDArray:
-    """The elements that are assigned to a selection, or to its fields, with its shape.
-
-    Python numbers that do not fit raise an error; arrays are cast chunk by chunk, when they are
-    written.
-    """
-    dtype = stored.resolved.dtype
-    if chosen is None:
-        if dtype.kind == "O" and not parsed.shape:
-            value = _one_object(value)
-        return parsed.broadcast(cast_assigned(value, stored.resolved.data_type))
-    dtype = dtype[chosen]
-    if dtype.shape:
-        raise SelectionError(
-            f"the field {chosen!r} contains arrays of shape {dtype.shape}; write whole elements"
-        )
-    return parsed.broadcast(to_array(value, dtype))
-
-
-def _one_object(value: Any) -> NDArray:
-    """A zero-dimensional array that contains an object, such as a list."""
-    if isinstance(value, np.ndarray) and value.dtype.hasobject and not value.ndim:
-        return value
-    holder = np.empty((), object)
-    holder[()] = value
-    return holder
 
 
 def check_out(stored: StoredArray, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:

@@ -15,9 +15,40 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_core.interfaces.data_type import DataType
+    from zarr_core.selection.parsed_selection import ParsedSelection
 
 
 _OBJECT = np.dtype(object)
+
+
+def assigned_values(
+    stored: StoredArray, parsed: ParsedSelection, value: Any, chosen: str | list[str] | None
+) -> np.ndarray[Any, Any]:
+    """The elements that are assigned to a selection, or to its fields, with its shape.
+
+    Python numbers that do not fit raise an error; arrays are cast chunk by chunk, when they are
+    written.
+    """
+    dtype = stored.resolved.dtype
+    if chosen is None:
+        if dtype.kind == "O" and not parsed.shape:
+            value = _one_object(value)
+        return parsed.broadcast(cast_assigned(value, stored.resolved.data_type))
+    dtype = dtype[chosen]
+    if dtype.shape:
+        raise SelectionError(
+            f"the field {chosen!r} contains arrays of shape {dtype.shape}; write whole elements"
+        )
+    return parsed.broadcast(to_array(value, dtype))
+
+
+def _one_object(value: Any) -> np.ndarray[Any, Any]:
+    """A zero-dimensional array that contains an object, such as a list."""
+    if isinstance(value, np.ndarray) and value.dtype.hasobject and not value.ndim:
+        return value
+    holder = np.empty((), object)
+    holder[()] = value
+    return holder
 
 
 def to_array(value: Any, dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:

@@ -431,14 +431,13 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     # --- internal ---
 
     def _node(self, path: str, metadata: NodeMetadata) -> Array | Group:
-        stored = self.stored
-        with override_extensions(stored.extensions):
-            return user_node(
-                stored_node(
-                    stored.store, path, stored.format, metadata,
-                    read_only=stored.read_only, consolidated=stored.consolidated,
-                )
+        group = self.stored
+        with override_extensions(group.extensions):
+            stored = stored_node(
+                group.store, path, group.format, metadata,
+                read_only=group.read_only, consolidated=group.consolidated,
             )  # fmt: skip
+        return Array(stored) if isinstance(stored, StoredArray) else Group(stored)
 
     def _all(
         self, max_depth: int | None = None, *, use_consolidated: bool = True
@@ -474,11 +473,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             return isinstance(self.stored.find(names.join(self.path, name)), kind)
         except MetadataError:
             return False
-
-
-def user_node(stored: StoredArray | StoredGroup) -> Array | Group:
-    """The array or group of the user interface for a stored one."""
-    return Array(stored) if isinstance(stored, StoredArray) else Group(stored)
 
 
 @with_advice

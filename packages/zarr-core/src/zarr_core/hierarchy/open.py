@@ -16,7 +16,7 @@ from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.assigned_values import without_data
 from zarr_core.hierarchy.from_metadata import array_settings, stored_node
-from zarr_core.hierarchy.group import Group, create_group, user_node
+from zarr_core.hierarchy.group import Group, create_group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.array import ArrayMetadata
@@ -276,7 +276,7 @@ def _open(
             check_array(stored, options.metadata, expected)
         elif kind is Array:
             raise NodeTypeError(stored.location, _IS_GROUP)
-    return user_node(stored)
+    return Array(stored) if isinstance(stored, StoredArray) else Group(stored)
 
 
 def _create(
