@@ -106,7 +106,7 @@ def _like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         values = data_to_array(like)
         return {"shape": values.shape, "dtype": values.dtype}
     metadata = like.metadata
-    traits: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "shape": like.shape,
         "dtype": metadata.data_type,
         "chunks": like.chunks if like.stored.is_sharded else metadata.chunk_grid,
@@ -119,18 +119,18 @@ def _like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         "dimension_names": metadata.dimension_names,
     }
     if options.get("zarr_format", like.zarr_format) != like.zarr_format:
-        del traits["chunk_key_encoding"]  # formats have different ones
+        del defaults["chunk_key_encoding"]  # formats have different ones
     if "dtype" in options:  # they depend on the dtype
         for name in ("fill_value", "filters", "serializer"):
-            del traits[name]
+            del defaults[name]
     if "shape" in options and np.size(options["shape"]) != like.ndim:
         for name in ("chunks", "shards", "filters", "dimension_names"):
-            traits.pop(name, None)
+            defaults.pop(name, None)
     elif "shape" in options and not like.stored.resolved.is_uniform:
-        del traits["chunks"], traits["shards"]
+        del defaults["chunks"], defaults["shards"]
     if "chunks" in options and "shards" not in options:
-        traits.pop("shards", None)
-    return traits
+        defaults.pop("shards", None)
+    return defaults
 
 
 def zeros_like(like: Any, **options: Any) -> Array:

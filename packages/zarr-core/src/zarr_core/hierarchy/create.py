@@ -196,11 +196,11 @@ def create_array(
         "chunk_key_encoding": chunk_key_encoding, "dimension_names": dimension_names,
     }  # fmt: skip
     if metadata is None:
-        made = new.format.to_format(new_array_metadata(new.format, arguments), NEW_ARRAY)
+        new_metadata = new.format.to_format(new_array_metadata(new.format, arguments), NEW_ARRAY)
     else:
-        made = complete_metadata(members, new.format, arguments)
+        new_metadata = complete_metadata(members, new.format, arguments)
     stored = stored_array(
-        new.store, new.path, new.format, made, settings, consolidated=new.consolidated
+        new.store, new.path, new.format, new_metadata, settings, consolidated=new.consolidated
     )
     if not (isinstance(order, str) and order == "C"):
         _check_order(stored, order)
@@ -211,7 +211,7 @@ def create_array(
     if not overwrite:
         refuse_leftovers(stored, new.snapshot)
     with Rollback() as rollback:
-        new.create(made, rollback)
+        new.create(new_metadata, rollback)
         if values is not None:
             _write_values(array, values)
     return array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from zarr_core.cache import Cache
 from zarr_core.config import config as settings
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import WriteEmptyChunks, resolve_cached
@@ -19,7 +20,7 @@ from zarr_core.registry import hooks
 from zarr_core.registry.provider import is_fault
 from zarr_core.registry.resolve import create_extension, reason
 from zarr_core.registry.scope import override_extensions
-from zarr_core.user_warning import warn, warn_once
+from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
 
     N = TypeVar("N")
+
+
+# Not warn_once: another array may be at the address of a store in memory.
+_warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
 
 
 class ArraySettings(NamedTuple):
@@ -129,17 +134,21 @@ def _warn_of_wrong_values(
     metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
 ) -> None:
     """Warn, once for each location, that the values of an array may be wrong."""
+    key = (store.url, path)
+    if _warned.get(key) is resolved:
+        return
+    _warned.keep(key, resolved)
     location = Location(store, path)
     # A fallback of the data type has another warning.
     ignored = [definition for definition in resolved.ignored if definition != metadata.data_type]
     if ignored:
         names_ = listed([definition.name for definition in ignored])
-        warn_once(
+        warn(
             f"{location}: unknown extensions {names_} are ignored (must_understand is "
             "false); the array is read-only and its values may be wrong"
         )
     if resolved.fill_value_assumed:
-        warn_once(
+        warn(
             f"{location}: the fill value is null, which the data type "
             f"{metadata.data_type.name!r} does not permit; missing chunks are read as "
             f"{resolved.fill_value}, and other readers may reject the array"

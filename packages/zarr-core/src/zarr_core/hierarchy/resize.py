@@ -94,8 +94,8 @@ def grown(array: StoredArray, metadata: ArrayMetadata, values: Any, axis: int) -
         raise ValueError(f"the shape of the array has changed to {shape}; call refresh()")
     new = (*shape[:axis], shape[axis] + values.shape[axis], *shape[axis + 1 :])
     changed = resized(array, metadata, new)
-    request = parse.basic((slice(None),) * axis + (slice(shape[axis], None),), new)
-    array.with_metadata(changed).write(request.selection, request.broadcast(values))
+    parsed = parse.basic((slice(None),) * axis + (slice(shape[axis], None),), new)
+    array.with_metadata(changed).write(parsed.selection, parsed.broadcast(values))
     return changed
 
 
