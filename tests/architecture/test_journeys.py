@@ -11,8 +11,8 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "count_journeys.py"
 LIMITS = {
     "read array[0:10, ::2] from a directory": 8,
     "write a part of a shard": 28,
-    "open new metadata with an ignored codec": 28,
-    "copy a group": 53,
+    "open new metadata with an ignored codec": 27,
+    "copy a group": 52,
 }
 """Limits to lower whenever fewer files are reached, not to raise."""
 

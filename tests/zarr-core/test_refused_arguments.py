@@ -1,5 +1,7 @@
 """Arguments that would create something other than what the user meant."""
 
+import operator
+
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -137,28 +139,11 @@ def test_comparing_an_array_with_elements_is_an_error(other):
     assert {array: 1}[array] == 1
 
 
-@pytest.mark.parametrize(
-    "operation",
-    [
-        lambda array: array + 1,
-        lambda array: 2**array,
-        lambda array: -array,
-        lambda array: array < 3,
-        lambda array: divmod(array, 2),
-        lambda array: array & array,
-    ],
-)
-def test_operators_do_not_read_an_array(operation):
-    with pytest.raises(TypeError, match=r"read its elements first: array\[...\]"):
-        operation(zarr.array([1, 2]))
-
-
-def test_operators_of_numpy_read_an_array():
+def test_operators_do_not_read_an_array():
     array = zarr.array([1, 2])
+    for operation in (operator.add, operator.pow, operator.lt, operator.and_, divmod):
+        with pytest.raises(TypeError, match=r"read its elements first: array\[...\]"):
+            operation(array, 1)
     assert (array + np.ones(2)).tolist() == [2, 3]
-    assert (np.ones(2) <= array).tolist() == [True, True]
-
-
-def test_elements_cannot_be_removed():
     with pytest.raises(TypeError, match="assign the fill value"):
-        del zarr.array([1, 2])[0]
+        del array[0]
