@@ -125,9 +125,7 @@ def test_the_schema_of_an_extension_is_for_all_its_names(monkeypatch):
 # --- comparisons ---
 
 
-@pytest.mark.parametrize(
-    "other", [np.array([1, 2]), np.float32(1), 1, 2.5, True, [1, 2]], ids=lambda it: repr(it)
-)
+@pytest.mark.parametrize("other", [np.array([1, 2]), np.float32(1), 1, 2.5, True, [1, 2]], ids=repr)
 def test_comparing_an_array_with_elements_is_an_error(other):
     array = zarr.create_array({}, data=np.array([1, 2], "u1"))
     for compare in (array.__eq__, array.__ne__):
