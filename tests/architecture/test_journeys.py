@@ -12,7 +12,7 @@ LIMITS = {
     "read array[0:10, ::2] from a directory": 8,
     "write a part of a shard": 25,
     "open new metadata with an ignored codec": 27,
-    "copy a group": 53,
+    "copy a group": 52,
 }
 """Limits to lower whenever fewer files are reached, not to raise."""
 

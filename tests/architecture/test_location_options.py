@@ -105,7 +105,7 @@ CALLS = {
     "zarr_core.open_consolidated store": lambda at, path, o: zarr.open_consolidated(at, **o),
     "zarr_core.open_group store": lambda at, path, o: zarr.open_group(at, "r", **o),
     "zarr_core.remove store": lambda at, path, o: zarr.remove(at, "x", **o),
-    "zarr_core.resolve_store_path place": lambda at, path, o: zarr.resolve_store_path(at, **o),
+    "zarr_core.resolve_store_path store": lambda at, path, o: zarr.resolve_store_path(at, **o),
     "zarr_core.rmdir store": lambda at, path, o: zarr.rmdir(at, "x", **o),
     "zarr_core.save store": lambda at, path, o: zarr.save(at, a=VALUES, b=VALUES, path="y", **o),
     "zarr_core.unconsolidate_metadata store": lambda at, path, o: zarr.unconsolidate_metadata(

@@ -38,7 +38,7 @@ NAMES = {
         CHECKPOINT_NAME CHUNK_BYTES SHARD_BYTES divisor_below parse_lengths Cache ChunkProjection ChunkReader CodecChain ConsolidatedMetadata KeyOrder MANIFEST_NAMES
         MaskIndexer Node PreparedCodecChain RegularAxis Reporter Rollback Schema Scratch
         StoredArray StoredGroup SubrangeReader UnconfirmedKeys WrapperReader
-        assigned_values available_threads call_after_fork check_out field_index is_chunked call_interruptibly
+        assigned_values available_threads call_after_fork check_location check_out field_index is_chunked call_interruptibly
         check_attributes check_reserved_names chunk_lengths codec_definition data_type_text MemoryLimiter native_reason_against shorten stored_lengths
         LocalStore SetIfMissing StoreSnapshot
         concurrent_map conflicting_format data_type_for encode_key
@@ -48,7 +48,7 @@ NAMES = {
         key_lock key_order listed log create_extension prepare_path metadata_differences
          normalise_path number_from_text node_exists_error only_keys optional_function opened_store other_providers package_schema parallel_for parse_partial_metadata permit_nodes parse_selection path_from_url
         printable_message project project_dimension providers_of put quoted read_metadata
-        read_metadata_from read_node refuse_misspelt reporter_for require_consolidating require_erasing
+        read_metadata_from read_node reporter_for require_consolidating require_erasing
          store_from_object store_new strictjson take thread_count to_bytes update_additional_fields walk warn without_chunks waiting
          max_encoded_nbytes read_open remote_memory
     """,

@@ -35,9 +35,3 @@ def test_settings_hold_for_it():
 def test_metadata_of_groups_are_rejected():
     with pytest.raises(NodeTypeError, match="that of a group"):
         zarr.array_from_metadata(None, GroupMetadata())
-
-
-def test_places_are_found():
-    store = zarr.MemoryStore()
-    group = zarr.create_group(store, path="a")
-    assert zarr.resolve_store_path(group, "b/c") == (store, "a/b/c")

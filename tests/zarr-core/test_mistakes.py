@@ -282,3 +282,48 @@ def test_elements_given_as_the_location_are_rejected_with_what_to_pass(given):
         zarr.create_array(given)
     with pytest.raises(StoreError, match="cannot open a store from .*pass elements as data="):
         zarr.create_array(given, shape=4)
+
+
+@pytest.mark.parametrize("kind", [str, lambda path: path, zarr.LocalStore])
+def test_check_consolidated_accepts_a_location(kind, tmp_path):
+    root = zarr.create_group(tmp_path / "a.zarr")
+    root.create_array("x", shape=3, dtype="int16")
+    zarr.consolidate_metadata(tmp_path / "a.zarr")
+    location = kind(tmp_path / "a.zarr")
+    assert not zarr.check_consolidated(location)
+    zarr.open_group(tmp_path / "a.zarr", use_consolidated=False).store.erase("x/zarr.json")
+    assert zarr.check_consolidated(location)
+
+
+def test_check_consolidated_of_an_array_is_an_error(tmp_path):
+    zarr.create_array(tmp_path / "a.zarr", shape=3)
+    with pytest.raises(NodeTypeError, match="array"):
+        zarr.check_consolidated(tmp_path / "a.zarr")
+
+
+@pytest.mark.parametrize(
+    "location", [zarr.MemoryStore(), "a.zarr", {}, None], ids=["store", "path", "dict", "none"]
+)
+def test_nodes_are_not_created_by_their_classes(location):
+    with pytest.raises(TypeError, match="use open_group or create_group to get a group"):
+        zarr.Group(location)
+    with pytest.raises(TypeError, match="use open_array or create_array to get an array"):
+        zarr.Array(location)
+
+
+@pytest.mark.parametrize("kind", [zarr.Array, zarr.Group])
+def test_the_error_of_a_property_is_not_hidden(kind):
+    class Derived(kind):
+        @property
+        def broken(self):
+            return self.path.upperr()
+
+    made = zarr.create_group() if kind is zarr.Group else zarr.create_array(shape=2)
+    with pytest.raises(AttributeError, match="'str' object has no attribute 'upperr'"):
+        _ = Derived(made.stored).broken
+
+
+@pytest.mark.parametrize("kind", [zarr.Array, zarr.Group])
+def test_an_object_without_a_node_has_no_endless_recursion(kind):
+    with pytest.raises(AttributeError, match="stored"):
+        _ = kind.__new__(kind).path

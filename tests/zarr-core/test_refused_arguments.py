@@ -1,5 +1,7 @@
 """Arguments that would create something other than what the user meant."""
 
+import operator
+
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -123,9 +125,7 @@ def test_the_schema_of_an_extension_is_for_all_its_names(monkeypatch):
 # --- comparisons ---
 
 
-@pytest.mark.parametrize(
-    "other", [np.array([1, 2]), np.float32(1), 1, 2.5, True, [1, 2]], ids=lambda it: repr(it)
-)
+@pytest.mark.parametrize("other", [np.array([1, 2]), np.float32(1), 1, 2.5, True, [1, 2]], ids=repr)
 def test_comparing_an_array_with_elements_is_an_error(other):
     array = zarr.create_array({}, data=np.array([1, 2], "u1"))
     for compare in (array.__eq__, array.__ne__):
@@ -135,3 +135,13 @@ def test_comparing_an_array_with_elements_is_an_error(other):
     assert array != zarr.array([1, 2])
     assert array not in [None, "x", zarr.array([1, 2])]
     assert {array: 1}[array] == 1
+
+
+def test_operators_do_not_read_an_array():
+    array = zarr.array([1, 2])
+    for operation in (operator.add, operator.pow, operator.lt, operator.and_, divmod):
+        with pytest.raises(TypeError, match=r"read its elements first: array\[...\]"):
+            operation(array, 1)
+    assert (array + np.ones(2)).tolist() == [2, 3]
+    with pytest.raises(TypeError, match="assign the fill value"):
+        del array[0]

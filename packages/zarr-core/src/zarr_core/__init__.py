@@ -59,7 +59,6 @@ _NAMES = {
     "zarr_core": "errors",
     "zarr_core.config": "config",
     "zarr_core.hierarchy.array": "Array",
-    "zarr_core.hierarchy.attributes": "Attributes",
     "zarr_core.hierarchy.consolidate": (
         "check_consolidated consolidate_metadata unconsolidate_metadata"
     ),
@@ -67,9 +66,10 @@ _NAMES = {
         "array create empty empty_like full full_like getsize group load ones ones_like save zeros "
         "zeros_like"
     ),
-    "zarr_core.hierarchy.create": "create_array create_group",
+    "zarr_core.hierarchy.create": "create_array",
     "zarr_core.hierarchy.delete": "remove rmdir",
-    "zarr_core.hierarchy.group": "Group",
+    "zarr_core.hierarchy.group": "Group create_group",
+    "zarr_core.hierarchy.node": "Attributes",
     "zarr_core.hierarchy.open": "array_from_metadata open open_array open_consolidated open_group",
     "zarr_core.hierarchy.store_path": "StoreLike resolve_store_path",
     "zarr_core.interfaces.store": "Store",

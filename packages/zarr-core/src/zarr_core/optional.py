@@ -1,4 +1,4 @@
-"""Functions of optional distributions, and the advice of errors about names."""
+"""Functions of optional distributions: advice about names, progress of long operations."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from zarr_core.registry.known_extensions import FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from typing import Self
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -92,3 +93,30 @@ def optional_function(name: str) -> Callable[..., Any]:
         return missing
     function: Callable[..., Any] = getattr(import_module(module), attribute)
     return function
+
+
+class Reporter:
+    """Receives the progress of an operation; this class reports nothing."""
+
+    def begin(self, path: str, total: int | None, unit: str) -> None:
+        """Begin the next part, such as a node, with ``total`` units if that is known."""
+
+    def advance(self, count: int, nbytes: int = 0) -> None:
+        """Add completed units, and the bytes that were stored; callable from any thread."""
+
+    def end(self) -> None:
+        """Complete the part."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Complete the operation, also after an error."""
+
+
+def reporter_for(progress: Any, parts: int) -> Reporter:
+    """The reporter for the argument ``progress`` of an operation with some parts."""
+    if progress is None or progress is False:
+        return Reporter()
+    reporter: Reporter = optional_function("progress=")(progress, parts)
+    return reporter

@@ -23,8 +23,8 @@ _NAMES = {
     "zarr_core.formats.lookup": "format_named formats_without",
     "zarr_core.formats.unmanaged_keys": "is_auxiliary without_chunks",
     "zarr_core.formats.walk": "walk",
-    "zarr_core.hierarchy.array": "assigned_values check_out field_index parse_selection",
-    "zarr_core.hierarchy.coerce": "is_chunked",
+    "zarr_core.hierarchy.array": "check_out field_index parse_selection",
+    "zarr_core.hierarchy.assigned_values": "assigned_values is_chunked",
     "zarr_core.hierarchy.consolidate": "require_consolidating",
     "zarr_core.hierarchy.create_node": (
         "StoreSnapshot check_reserved_names prepare_path node_exists_error permit_nodes"
@@ -33,13 +33,12 @@ _NAMES = {
     "zarr_core.hierarchy.display": "chunk_lengths data_type_text stored_lengths",
     "zarr_core.hierarchy.node": "Node update_additional_fields",
     "zarr_core.hierarchy.rollback": "Rollback",
-    "zarr_core.hierarchy.store_path": "opened_store refuse_misspelt",
+    "zarr_core.hierarchy.store_path": "check_location opened_store",
     "zarr_core.interfaces.byte_reader": "SubrangeReader WrapperReader",
     "zarr_core.interfaces.format": "store_new",
     "zarr_core.interfaces.keylock": "key_lock",
     "zarr_core.interfaces.keys": "encode_key only_keys",
     "zarr_core.interfaces.metadata_document": "read_metadata read_metadata_from",
-    "zarr_core.hierarchy.progress": "Reporter reporter_for",
     "zarr_core.interfaces.selection": "MaskIndexer",
     "zarr_core.interfaces.store": "SetIfMissing store_from_object to_bytes",
     "zarr_core.metadata.consolidated": "ConsolidatedMetadata",
@@ -54,10 +53,10 @@ _NAMES = {
     "zarr_core.normalize.compare_metadata": "metadata_differences",
     "zarr_core.normalize.constraints": "parse_partial_metadata",
     "zarr_core.normalize.data_types": "data_type_for",
-    "zarr_core.optional": "optional_function",
     "zarr_core.messages": (
         "escape_controls escape_json listed log printable_message quoted shorten warn"
     ),
+    "zarr_core.optional": "Reporter optional_function reporter_for",
     "zarr_core.registry.entry_points": "entry_points:installed_entry_points",
     "zarr_core.registry.hints": "other_providers",
     "zarr_core.registry.discovery": "is_provided providers:providers_of",

@@ -29,11 +29,11 @@ from zarr_core.formats.lookup import formats_without as formats_without
 from zarr_core.formats.unmanaged_keys import is_auxiliary as is_auxiliary
 from zarr_core.formats.unmanaged_keys import without_chunks as without_chunks
 from zarr_core.formats.walk import walk as walk
-from zarr_core.hierarchy.array import assigned_values as assigned_values
 from zarr_core.hierarchy.array import check_out as check_out
 from zarr_core.hierarchy.array import field_index as field_index
 from zarr_core.hierarchy.array import parse_selection as parse_selection
-from zarr_core.hierarchy.coerce import is_chunked as is_chunked
+from zarr_core.hierarchy.assigned_values import assigned_values as assigned_values
+from zarr_core.hierarchy.assigned_values import is_chunked as is_chunked
 from zarr_core.hierarchy.consolidate import require_consolidating as require_consolidating
 from zarr_core.hierarchy.create_node import StoreSnapshot as StoreSnapshot
 from zarr_core.hierarchy.create_node import check_reserved_names as check_reserved_names
@@ -47,12 +47,10 @@ from zarr_core.hierarchy.display import data_type_text as data_type_text
 from zarr_core.hierarchy.display import stored_lengths as stored_lengths
 from zarr_core.hierarchy.node import Node as Node
 from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
-from zarr_core.hierarchy.progress import Reporter as Reporter
-from zarr_core.hierarchy.progress import reporter_for as reporter_for
 from zarr_core.hierarchy.rollback import Rollback as Rollback
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
+from zarr_core.hierarchy.store_path import check_location as check_location
 from zarr_core.hierarchy.store_path import opened_store as opened_store
-from zarr_core.hierarchy.store_path import refuse_misspelt as refuse_misspelt
 from zarr_core.interfaces.byte_reader import SubrangeReader as SubrangeReader
 from zarr_core.interfaces.byte_reader import WrapperReader as WrapperReader
 from zarr_core.interfaces.format import NodeMetadata as NodeMetadata
@@ -93,7 +91,9 @@ from zarr_core.normalize.chunk_shapes import parse_lengths as parse_lengths
 from zarr_core.normalize.compare_metadata import metadata_differences as metadata_differences
 from zarr_core.normalize.constraints import parse_partial_metadata as parse_partial_metadata
 from zarr_core.normalize.data_types import data_type_for as data_type_for
+from zarr_core.optional import Reporter as Reporter
 from zarr_core.optional import optional_function as optional_function
+from zarr_core.optional import reporter_for as reporter_for
 from zarr_core.registry.discovery import is_provided as is_provided
 from zarr_core.registry.discovery import providers
 from zarr_core.registry.entry_points import entry_points

@@ -10,10 +10,10 @@ from zarr_core.errors import NodeExistsError
 from zarr_core.extension import Location, NodeNotFoundError
 from zarr_core.tools import (
     Node,
+    check_location,
     join,
     key_order,
     opened_store,
-    refuse_misspelt,
     reporter_for,
     require_erasing,
 )
@@ -112,7 +112,7 @@ def copy_store(
     ):
         keys = sorted(from_store.list_prefix(_prefix(from_path)))
         if not keys:
-            refuse_misspelt(source, from_store, from_path, "there is nothing to copy")
+            check_location(source, from_store, from_path, "there is nothing to copy")
         targets = _targets(filter(_chosen(excludes, includes, flags), keys), from_path, to_path)
         _check_overlap(from_store, from_path, to_store, to_path, targets)
         existing = _existing_keys(to_store, to_path, set(targets.values()))

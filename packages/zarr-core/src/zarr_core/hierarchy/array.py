@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 from operator import index as as_integer
+from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from zarr_core import strictjson
 from zarr_core.chunk_grids import RegularGrid
 from zarr_core.errors import SelectionError
-from zarr_core.hierarchy.coerce import as_array, elements_of, one_object, refuse_elements
+from zarr_core.hierarchy.assigned_values import assigned_values
 from zarr_core.hierarchy.node import Node, update_metadata
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.selection import parse
@@ -382,6 +383,13 @@ class Array(Node[ArrayMetadata]):
             selection, fields = split_fields(selection)
         self._set(parse.fancy, selection, value, fields)
 
+    def __delitem__(self, selection: Any) -> None:
+        """Raise a TypeError: elements can be overwritten, but not removed."""
+        raise TypeError(
+            f"{self.stored.location}: elements cannot be removed; assign the fill value to reset "
+            "them, or call resize to shorten a dimension"
+        )
+
     def set_basic_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
         """Write integers and slices.
 
@@ -615,10 +623,31 @@ class Array(Node[ArrayMetadata]):
             If the other object is a number, a list or an array of NumPy: ``array[...] == other``
             compares the elements.
         """
-        refuse_elements(other)
+        if isinstance(other, int | float | complex | list | np.ndarray | np.generic):
+            raise TypeError(
+                f"an array is compared with {brief(other)}: == compares locations; "
+                "to compare elements, read them: array[...] == other"
+            )
         return super().__eq__(other)
 
     __hash__ = Node.__hash__
+
+    def _no_operator(self, *others: object) -> Any:
+        """Raise a TypeError: an operator does not read the elements of an array."""
+        if others and not isinstance(others[0], int | float | complex | str | list | Node):
+            return NotImplemented  # arrays of NumPy and Dask read this one
+        location = self.stored.location
+        raise TypeError(
+            f"{location}: an array has no such operator; read its elements first: array[...]"
+        )
+
+    __neg__ = __pos__ = __abs__ = __invert__ = _no_operator
+    __lt__ = __le__ = __gt__ = __ge__ = _no_operator
+    __add__ = __sub__ = __mul__ = __matmul__ = __truediv__ = __floordiv__ = __mod__ = _no_operator
+    __radd__ = __rsub__ = __rmul__ = __rmatmul__ = __rtruediv__ = __rfloordiv__ = _no_operator
+    __divmod__ = __pow__ = __lshift__ = __rshift__ = __and__ = __or__ = __xor__ = _no_operator
+    __rmod__ = __rdivmod__ = __rpow__ = __rlshift__ = __rrshift__ = _no_operator
+    __rand__ = __ror__ = __rxor__ = _no_operator
 
     # --- Dask, display ---
 
@@ -632,23 +661,6 @@ class Array(Node[ArrayMetadata]):
         from zarr_core.hierarchy.display import array_line
 
         return array_line(self.stored)
-
-
-def _without_operator(name: str) -> Callable[..., Any]:
-    """A method that raises: an operator does not read the elements of an array."""
-
-    def operator(self: Array, *others: object) -> Any:
-        if others and not isinstance(others[0], int | float | complex | str | list | Node):
-            return NotImplemented  # arrays of NumPy and Dask read this one
-        place = self.stored.location
-        raise TypeError(f"{place}: an array has no {name}; read its elements first: array[...]")
-
-    return operator
-
-
-_BINARY = "add and divmod floordiv lshift matmul mod mul or pow rshift sub truediv xor"
-for _name in f"abs invert neg pos ge gt le lt {_BINARY} {_BINARY.replace(' ', ' r')} radd".split():
-    setattr(Array, f"__{_name}__", _without_operator(f"__{_name}__"))
 
 
 def parse_selection(
@@ -672,26 +684,6 @@ def _parsed(stored: StoredArray, parser: Parser, selection: Any) -> ParsedSelect
         _raise_located(stored, error)
 
 
-def assigned_values(
-    stored: StoredArray, parsed: ParsedSelection, value: Any, chosen: str | list[str] | None
-) -> NDArray:
-    """The elements that are assigned to a selection, or to its fields, with its shape.
-
-    Python numbers that do not fit raise an error; arrays are cast chunk by chunk, when they are
-    written.
-    """
-    dtype = stored.resolved.dtype
-    if chosen is None:
-        given = one_object(value) if dtype.kind == "O" and not parsed.shape else value
-        return parsed.broadcast(elements_of(given, stored.resolved.data_type))
-    dtype = dtype[chosen]
-    if dtype.shape:
-        raise SelectionError(
-            f"the field {chosen!r} contains arrays of shape {dtype.shape}; write whole elements"
-        )
-    return parsed.broadcast(as_array(value, dtype))
-
-
 def check_out(stored: StoredArray, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Raise an error if ``out`` cannot contain a result of this shape and dtype."""
     if not isinstance(out, np.ndarray):
@@ -709,21 +701,21 @@ def check_out(stored: StoredArray, out: Any, shape: tuple[int, ...], dtype: np.d
 def split_fields(selection: Any) -> tuple[Any, str | list[str] | None]:
     """Split a selection into indices and fields: ``z["a"]``, ``z[["a", "b"]]``, ``z["a", 0]``."""
     items = selection if isinstance(selection, tuple) else (selection,)
-    found: list[str] = []
+    fields: list[str] = []
     others = []
     several = False
     for item in items:
         if isinstance(item, str):
-            found.append(item)
+            fields.append(item)
         elif isinstance(item, list) and item and all(isinstance(name, str) for name in item):
-            found += item
+            fields += item
             several = True
         else:
             others.append(item)
-    if not found:
+    if not fields:
         return selection, None
     rest = tuple(others) if isinstance(selection, tuple) and others else ...
-    return rest, found if several or len(found) > 1 else found[0]
+    return rest, fields if several or len(fields) > 1 else fields[0]
 
 
 def field_index(stored: StoredArray, fields: Fields) -> str | list[str]:

@@ -11,8 +11,8 @@ from zarr_core.errors import StoreCapabilityError
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.node import update_metadata
 from zarr_core.hierarchy.open import open_group
-from zarr_core.hierarchy.progress import reporter_for
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.optional import reporter_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -10,13 +10,14 @@ import numpy as np
 
 from zarr_core.errors import NodeNotFoundError, StoreReadOnlyError
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.create import ARRAY_ARGUMENTS, create_array, create_group, like_options
+from zarr_core.hierarchy.assigned_values import data_to_array
+from zarr_core.hierarchy.create import ARRAY_ARGUMENTS, create_array
+from zarr_core.hierarchy.group import create_group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
 from zarr_core.hierarchy.rollback import Rollback
-from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
-from zarr_core.optional import check_names
+from zarr_core.hierarchy.store_path import check_location, opened_store
 from zarr_core.registry.overrides import override_extensions
 
 if TYPE_CHECKING:
@@ -96,7 +97,40 @@ def empty_like(like: Any, **options: Any) -> Array:
         number of dimensions implies default chunks.
     """
     with override_extensions(like.stored.extensions if isinstance(like, Array) else None):
-        return create(**{**like_options(like, options), **options})
+        return create(**{**_like_options(like, options), **options})
+
+
+def _like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options that a new array takes from another, unless ``options`` contradict."""
+    if not isinstance(like, Array):
+        values = data_to_array(like)
+        return {"shape": values.shape, "dtype": values.dtype}
+    metadata = like.metadata
+    defaults: dict[str, Any] = {
+        "shape": like.shape,
+        "dtype": metadata.data_type,
+        "chunks": like.chunks if like.stored.is_sharded else metadata.chunk_grid,
+        "shards": like.shards,
+        "filters": like.stored.inner_codecs.array_to_array,
+        "serializer": like.serializer,
+        "compressors": like.stored.inner_codecs.bytes_to_bytes,
+        "fill_value": like.stored.resolved.fill_value,
+        "chunk_key_encoding": metadata.chunk_key_encoding,
+        "dimension_names": metadata.dimension_names,
+    }
+    if options.get("zarr_format", like.zarr_format) != like.zarr_format:
+        del defaults["chunk_key_encoding"]  # formats have different ones
+    if "dtype" in options:  # they depend on the dtype
+        for name in ("fill_value", "filters", "serializer"):
+            del defaults[name]
+    if "shape" in options and np.size(options["shape"]) != like.ndim:
+        for name in ("chunks", "shards", "filters", "dimension_names"):
+            defaults.pop(name, None)
+    elif "shape" in options and not like.stored.resolved.is_uniform:
+        del defaults["chunks"], defaults["shards"]
+    if "chunks" in options and "shards" not in options:
+        defaults.pop("shards", None)
+    return defaults
 
 
 def zeros_like(like: Any, **options: Any) -> Array:
@@ -232,7 +266,6 @@ def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
     >>> zarr.load("one.zarr")
     array([0, 1, 2])
     """
-    check_names(options, (signature(open_node).parameters.keys() | ARRAY_ARGUMENTS) - {"mode"})
     node: Array | Group = open_node(store, "r", path=path, **options)
     if isinstance(node, Array):
         return np.asarray(node[...])
@@ -262,14 +295,14 @@ def getsize(
     StoreCapabilityError
         If the store cannot list its keys.
     """
-    with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
-        place, below = opened
+    with opened_store(store, path, read_only=True, storage_options=storage_options) as resolved:
+        opened, below = resolved
         names, prefixes = [below] if below else [], [f"{below}/" if below else ""]
         if isinstance(store, Node) and below and not path:
             format_ = store.stored.format
             names, prefixes = [*format_.documents(below)], [*format_.prefixes(below)]
-        sizes = {key: size for prefix in prefixes for key, size in place.list_sizes(prefix)}
-        sizes |= {key: size for key in names if (size := place.getsize(key)) is not None}
+        sizes = {key: size for prefix in prefixes for key, size in opened.list_sizes(prefix)}
+        sizes |= {key: size for key in names if (size := opened.getsize(key)) is not None}
         if not sizes and not isinstance(store, Node):
-            refuse_misspelt(store, place, below, "nothing is stored here")
+            check_location(store, opened, below, "nothing is stored here")
         return sum(sizes.values())

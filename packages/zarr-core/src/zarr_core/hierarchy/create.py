@@ -13,10 +13,9 @@ from zarr_core.errors import CodecChainError
 from zarr_core.formats.detect import format_of_new
 from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.coerce import as_assigned, dtype_of, values_of
+from zarr_core.hierarchy.assigned_values import cast_data, data_to_array, data_type_of
 from zarr_core.hierarchy.create_node import StoreSnapshot, check_leftovers, create_node
 from zarr_core.hierarchy.from_metadata import array_settings, stored_array
-from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import NodeOptions
@@ -128,8 +127,8 @@ def create_array(
         of zeros are stored, because readers may return any values for missing chunks;
         ``write_empty_chunks="never"`` leaves them out.
     metadata : mapping or ArrayMetadata, optional
-        A part of a ``zarr.json``, in the terms of version 3 for every format.  Other arguments
-        add to it.  Lengths in ``shape`` can be null, the array -> bytes codec can be omitted, and
+        Part of a ``zarr.json``, in version 3 terms for every format, combined with the other
+        arguments.  Lengths in ``shape`` can be null, the array -> bytes codec can be omitted, and
         codecs can have any form that ``compressors`` accepts, with a part of their configuration.
         A fill value of null is undefined (version 2).  Members without an argument are given
         here, such as ``{"storage_transformers": [...]}``.
@@ -168,7 +167,7 @@ def create_array(
     >>> array.chunks, array.shards, float(array[99:101, 0].sum())
     ((100, 100), (500, 500), 1.0)
     """
-    values = None if data is None else values_of(data)
+    values = None if data is None else data_to_array(data)
     if values is not None:
         if shape is not None and parse_shape(shape) != values.shape:
             raise ValueError(f"shape {parse_shape(shape)} is not that of data, {values.shape}")
@@ -186,7 +185,7 @@ def create_array(
         hint = ": the first argument is the location; pass elements as data=" if as_data else ""
         raise TypeError(f"a new array requires shape or data{hint}")
     if dtype is None and values is not None and "data_type" not in members:
-        dtype = dtype_of(values)
+        dtype = data_type_of(values)
     settings = array_settings(config)
     options = NodeOptions(path, zarr_format, storage_options, overwrite=overwrite)
     new = NewNode(store, options)
@@ -197,61 +196,37 @@ def create_array(
         "chunk_key_encoding": chunk_key_encoding, "dimension_names": dimension_names,
     }  # fmt: skip
     if metadata is None:
-        made = new.format.to_format(new_array_metadata(new.format, arguments), NEW_ARRAY)
+        new_metadata = new.format.to_format(new_array_metadata(new.format, arguments), NEW_ARRAY)
     else:
-        made = complete_metadata(members, new.format, arguments)
+        new_metadata = complete_metadata(members, new.format, arguments)
     stored = stored_array(
-        new.store, new.path, new.format, made, settings, consolidated=new.consolidated
+        new.store, new.path, new.format, new_metadata, settings, consolidated=new.consolidated
     )
     if not (isinstance(order, str) and order == "C"):
         _check_order(stored, order)
     stored.resolved.check_lengths(NEW_ARRAY)
     if values is not None and values is not data:
-        values = as_assigned(values, data, stored.resolved.data_type)
+        values = cast_data(values, data, stored.resolved.data_type)
     array = Array(stored)
     if not overwrite:
         check_leftovers(stored, new.snapshot)
     with Rollback() as rollback:
-        new.create(made, rollback)
+        new.create(new_metadata, rollback)
         if values is not None:
             _write_values(array, values)
     return array
 
 
-@with_advice
-def create_group(
-    store: StoreLike = None,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    overwrite: bool = False,
-    attributes: Mapping[str, Any] | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-) -> Group:
-    """Create a group; parameters as for :func:`create_array`.
-
-    Raises
-    ------
-    NodeExistsError
-        If a node or another key exists at that path.
-
-    Examples
-    --------
-    >>> import zarr_core as zarr
-    >>> root = zarr.create_group("year.zarr", attributes={"year": 2024})
-    >>> _ = root.create_group("north")
-    >>> list(root), root.attrs["year"]
-    (['north'], 2024)
-    """
-    options = NodeOptions(path, zarr_format, storage_options, overwrite=overwrite)
+def new_group(
+    store: StoreLike, options: NodeOptions, attributes: Mapping[str, Any] | None
+) -> StoredGroup:
+    """Create a group; as :func:`zarr_core.create_group`."""
     new = NewNode(store, options)
     metadata = GroupMetadata(attributes=check_attributes(attributes or {}, NEW_GROUP))
     metadata = new.format.to_format(metadata, NEW_GROUP)
     with Rollback() as rollback:
         new.create(metadata, rollback)
-    return Group(
-        StoredGroup(new.store, new.path, new.format, metadata, consolidated=new.consolidated)
-    )
+    return StoredGroup(new.store, new.path, new.format, metadata, consolidated=new.consolidated)
 
 
 ARRAY_ARGUMENTS = frozenset(signature(create_array).parameters)
@@ -262,10 +237,10 @@ def _check_order(stored: StoredArray, order: str | Sequence[int]) -> None:
     """Raise a CodecChainError if codecs within another codec change the order of dimensions."""
     from zarr_core.engine.chain import inner_order  # only for such arrays
 
-    found = inner_order(stored.codecs)
-    if found is not None and [*found] != parse_order(order, len(found)):
+    inner = inner_order(stored.codecs)
+    if inner is not None and [*inner] != parse_order(order, len(inner)):
         raise CodecChainError(
-            f"{NEW_ARRAY.at('/codecs')}: the codecs store the dimensions in the order {found}, which "
+            f"{NEW_ARRAY.at('/codecs')}: the codecs store the dimensions in the order {inner}, which "
             f"contradicts order={order!r}; leave out order, or the transpose in the serializer"
         )
 
@@ -321,36 +296,3 @@ def _write_values(array: Array, values: Any) -> None:
     for first in range(0, axis.size, step):
         rows = slice(first, min(first + step, axis.size))
         array[rows] = np.asarray(values[rows])
-
-
-def like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options that a new array takes from another, unless ``options`` contradict."""
-    if not isinstance(like, Array):
-        values = values_of(like)
-        return {"shape": values.shape, "dtype": values.dtype}
-    metadata = like.metadata
-    traits: dict[str, Any] = {
-        "shape": like.shape,
-        "dtype": metadata.data_type,
-        "chunks": like.chunks if like.stored.is_sharded else metadata.chunk_grid,
-        "shards": like.shards,
-        "filters": like.stored.inner_codecs.array_to_array,
-        "serializer": like.serializer,
-        "compressors": like.stored.inner_codecs.bytes_to_bytes,
-        "fill_value": like.stored.resolved.fill_value,
-        "chunk_key_encoding": metadata.chunk_key_encoding,
-        "dimension_names": metadata.dimension_names,
-    }
-    if options.get("zarr_format", like.zarr_format) != like.zarr_format:
-        del traits["chunk_key_encoding"]  # formats have different ones
-    if "dtype" in options:  # they depend on the dtype
-        for name in ("fill_value", "filters", "serializer"):
-            del traits[name]
-    if "shape" in options and np.size(options["shape"]) != like.ndim:
-        for name in ("chunks", "shards", "filters", "dimension_names"):
-            traits.pop(name, None)
-    elif "shape" in options and not like.stored.resolved.is_uniform:
-        del traits["chunks"], traits["shards"]
-    if "chunks" in options and "shards" not in options:
-        traits.pop("shards", None)
-    return traits

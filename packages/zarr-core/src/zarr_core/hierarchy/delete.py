@@ -9,7 +9,7 @@ from zarr_core.formats.detect import read_node
 from zarr_core.formats.key_order import key_order
 from zarr_core.formats.unmanaged_keys import check_unmanaged_keys
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
+from zarr_core.hierarchy.store_path import check_location, opened_store
 from zarr_core.interfaces.chunk_observer import forget_chunks
 from zarr_core.location import Location
 
@@ -113,7 +113,7 @@ def rmdir(
         require_erasing(opened)
         keys = list(opened.list_prefix(prefix))
         if not keys:
-            refuse_misspelt(store, opened, node_path, "there is nothing to remove")
+            check_location(store, opened, node_path, "there is nothing to remove")
         key_order(format_).erase_documents(opened, keys)
         opened.erase_prefix(prefix)
 

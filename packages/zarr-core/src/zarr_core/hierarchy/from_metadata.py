@@ -1,4 +1,4 @@
-"""Create stored arrays and groups from metadata, stored or not; validate metadata."""
+"""Build stored arrays and groups from their metadata, and validate it."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     N = TypeVar("N")
 
+
+# Not warn_once: another array may be at the address of a store in memory.
 _warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
 
 
@@ -48,10 +50,7 @@ class ArraySettings(NamedTuple):
 
 
 def array_settings(config: Mapping[str, Any] | None) -> ArraySettings:
-    """The settings of one array; by default those of ``zarr_core.config``.
-
-    Raises a TypeError for an unknown setting, a ValueError for an invalid value.
-    """
+    """Parse the argument ``config``; other settings are those of ``zarr_core.config``."""
     known = settings.settings
     if not config:
         return ArraySettings(known.write_empty_chunks, known.missing_chunks == "error", None)
@@ -84,8 +83,6 @@ def stored_array(
     """Create a stored array from its metadata; warn if its values may be wrong."""
     write_empty_chunks, missing_is_error, result_order, fixed = settings
     resolved = resolve_cached(metadata, store, path, write_empty_chunks)
-    if metadata.nonstandard:
-        _warn_of_nonstandard(metadata, store, path)
     if resolved.ignored or resolved.fill_value_assumed:
         _warn_of_wrong_values(metadata, resolved, store, path)
     return StoredArray(
@@ -107,13 +104,16 @@ def stored_node(
 ) -> StoredArray | StoredGroup:
     """Create a stored array or group from its metadata, and validate the metadata."""
     validate_node(store, path, metadata)
+    if metadata.nonstandard:
+        warn(
+            f"{Location(store, path)}: nonstandard metadata: {'; '.join(metadata.nonstandard)}. Other "
+            "readers may reject the node; changing its metadata stores the valid form"
+        )
     if isinstance(metadata, ArrayMetadata):
         return stored_array(
             store, path, format_, metadata, settings or array_settings(None),
             read_only=read_only, consolidated=consolidated,
         )  # fmt: skip
-    if metadata.nonstandard:
-        _warn_of_nonstandard(metadata, store, path)
     if consolidated is None and metadata.consolidated is not None:
         from zarr_core.engine.consolidated_view import ConsolidatedView
 
@@ -129,53 +129,43 @@ def stored_node(
     )
 
 
-def _warn_of_nonstandard(metadata: NodeMetadata, store: Store, path: str) -> None:
-    """Warn that the stored metadata of a node are not valid."""
-    warn(
-        f"{Location(store, path)}: nonstandard metadata: {'; '.join(metadata.nonstandard)}. Other "
-        "readers may reject the node; changing its metadata stores the valid form"
-    )
-
-
 def _warn_of_wrong_values(
     metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
 ) -> None:
-    """Warn, once per location, that the values of an array may be wrong."""
-    location = (store.url, path)
-    if _warned.get(location) is resolved:
+    """Warn, once for each location, that the values of an array may be wrong."""
+    key = (store.url, path)
+    if _warned.get(key) is resolved:
         return
-    _warned.keep(location, resolved)
+    _warned.keep(key, resolved)
+    location = Location(store, path)
     # A fallback of the data type has another warning.
     ignored = [definition for definition in resolved.ignored if definition != metadata.data_type]
     if ignored:
         names_ = listed([definition.name for definition in ignored])
         warn(
-            f"{Location(store, path)}: unknown extensions {names_} are ignored (must_understand is "
+            f"{location}: unknown extensions {names_} are ignored (must_understand is "
             "false); the array is read-only and its values may be wrong"
         )
     if resolved.fill_value_assumed:
         warn(
-            f"{Location(store, path)}: the fill value is null, which the data type "
+            f"{location}: the fill value is null, which the data type "
             f"{metadata.data_type.name!r} does not permit; missing chunks are read as "
             f"{resolved.fill_value}, and other readers may reject the array"
         )
 
 
 def pickled_state(stored: StoredNode[Any]) -> tuple[Any, ...]:
-    """The arguments of :func:`reopen` for a node."""
-    array_settings = use_consolidated = None
+    """The arguments of :func:`reopen` after the first."""
+    options: dict[str, Any] = {"read_only": stored.read_only}
     if isinstance(stored, StoredArray):
-        array_settings = ArraySettings(
+        options["settings"] = ArraySettings(
             stored.resolved.write_empty_chunks, stored.missing_is_error, stored.result_order,
             stored.fixed,
         )  # fmt: skip
-    elif isinstance(stored, StoredGroup):
-        use_consolidated = stored.uses_consolidated and stored.metadata.consolidated is not None
+    elif isinstance(stored, StoredGroup) and stored.metadata.consolidated is not None:
+        options["use_consolidated"] = stored.uses_consolidated
     document = stored.format.to_json(stored.metadata)
-    return (
-        stored.store, stored.path, stored.format.name, document, stored.extensions,
-        stored.read_only, use_consolidated, array_settings,
-    )  # fmt: skip
+    return stored.store, stored.path, stored.format.name, document, stored.extensions, options
 
 
 def reopen(
@@ -185,34 +175,17 @@ def reopen(
     zarr_format: str,
     document: JSON,
     extensions: Mapping[str, Mapping[str, Any]],
-    read_only: bool,
-    use_consolidated: bool | None,
-    array_settings: ArraySettings | None,
+    options: Mapping[str, Any],
 ) -> N:
     """Create a node from its pickled state; does not access the store."""
     with override_extensions(extensions):
         format_ = format_named(zarr_format)
         metadata = format_.from_json(document, Location(store, path))
-        stored = stored_node(
-            store, path, format_, metadata, read_only=read_only,
-            use_consolidated=use_consolidated, settings=array_settings,
-        )  # fmt: skip
-        return kind(stored)
+        return kind(stored_node(store, path, format_, metadata, **options))
 
 
 def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
-    """Validate metadata with the extensions of its additional fields, and with hooks.
-
-    ``store`` and ``path`` are used for messages.
-
-    Raises
-    ------
-    ExtensionError
-        If an additional field must be understood and is unknown, or if its extension is broken or
-        rejects it.
-    MetadataValidationError
-        If an extension or a hook reports a problem.
-    """
+    """Validate metadata with the extensions of its additional fields, and with hooks."""
     members = metadata.additional_fields
     if not members and not hooks.active("zarr_check_metadata"):
         return

@@ -1,4 +1,4 @@
-"""The class ``Group``."""
+"""The class ``Group``; creating groups."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.coerce import dtype_of, values_of
+from zarr_core.hierarchy.assigned_values import data_to_array, data_type_of
 from zarr_core.hierarchy.delete import check_removable, erase_node, is_stored, require_erasing
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.location import Location
 from zarr_core.messages import escape_controls, shorten
 from zarr_core.metadata.array import ArrayMetadata
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from typing import Self, TypeVar
 
     from zarr_core.engine.stored_node import StoredGroup
+    from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import NodeMetadata
 
     T = TypeVar("T")
@@ -73,10 +75,10 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
                 f"{self.stored.location}: a path must be a string, not {type(path).__name__}; this "
                 'is a group: elements are in its arrays, as in group["name"][...]'
             )
-        found: Array | Group | None = self.get(path)
-        if found is None:
-            raise member_not_found(self, path)
-        return found
+        member: Array | Group | None = self.get(path)
+        if member is None:
+            raise _member_not_found(self, path)
+        return member
 
     def get(self, path: str, default: Any = None) -> Any:
         """The node at a path below the group, or a default if there is none."""
@@ -150,8 +152,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         MetadataError
             If the metadata of a member is invalid.
         """
-        found = self._all(max_depth, use_consolidated=use_consolidated_for_children)
-        return tuple((name, self._node(path, metadata)) for name, path, metadata in found)
+        members = self._all(max_depth, use_consolidated=use_consolidated_for_children)
+        return tuple((name, self._node(path, metadata)) for name, path, metadata in members)
 
     def nmembers(self, max_depth: int | None = 0) -> int:
         """Number of members; depth as for :meth:`members`."""
@@ -161,11 +163,11 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     def arrays(self, max_depth: int | None = 0) -> Iterator[tuple[str, Array]]:
         """Paths and arrays among the members; depth as for :meth:`members`."""
-        return self._members_of(ArrayMetadata, max_depth)
+        return self._nodes_of(ArrayMetadata, max_depth)
 
     def groups(self, max_depth: int | None = 0) -> Iterator[tuple[str, Group]]:
         """Paths and groups among the members; depth as for :meth:`members`."""
-        return self._members_of(GroupMetadata, max_depth)
+        return self._nodes_of(GroupMetadata, max_depth)
 
     def array_keys(self, max_depth: int | None = 0) -> Iterator[str]:
         """Paths of the arrays among the members; depth as for :meth:`members`.
@@ -199,19 +201,15 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         self, name: str, *, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
     ) -> Group:
         """Create a group below this one; see :func:`zarr_core.create_group`."""
-        from zarr_core.hierarchy.create import create_group
-
         with override_extensions(self.stored.extensions):
             return create_group(
-                self, path=_new_name(name), overwrite=overwrite, attributes=attributes,
-                zarr_format=self.stored.format.name,
-            )  # fmt: skip
+                self, path=_new_name(name), overwrite=overwrite, attributes=attributes
+            )
 
     def create_array(self, name: str, **options: Any) -> Array:
         """Create an array below this group; see :func:`zarr_core.create_array`."""
-        from zarr_core.hierarchy.create import create_array
+        from zarr_core.hierarchy.create import create_array  # slow to import
 
-        options.setdefault("zarr_format", self.stored.format.name)
         with override_extensions(self.stored.extensions):
             return create_array(self, path=_new_name(name), **options)
 
@@ -282,9 +280,9 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """
         data = options.get("data")
         if data is not None and (shape is None or dtype is None):
-            values = values_of(data)
+            values = data_to_array(data)
             shape = values.shape if shape is None else shape
-            dtype = dtype_of(values) if dtype is None else dtype
+            dtype = data_type_of(values) if dtype is None else dtype
         array, is_new = self._require(
             name, lambda name: self.create_array(name, shape=shape, dtype=dtype, **options)
         )
@@ -296,10 +294,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             return array
         from zarr_core.normalize.constraints import check_array
 
-        given = {**options, "shape": shape, "dtype": dtype}
-        metadata = given.pop("metadata", None)
-        given.pop("data", None)
-        check_array(array.stored, metadata, given, casts=not exact)
+        expected = {**options, "shape": shape, "dtype": dtype}
+        check_array(array.stored, options.get("metadata"), expected, casts=not exact)
         return array
 
     def _require(
@@ -404,12 +400,12 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         try:
             child = names.join(self.path, path)
         except NodeNameError:
-            raise member_not_found(self, path) from None
+            raise _member_not_found(self, path) from None
         if child == self.path:
             reason = "a group cannot remove itself; use zarr_core.remove"
             raise NodeNotFoundError(Location(self.store, child), reason)
         if not is_stored(self.stored.format, self.store, child):  # damaged nodes can be removed
-            raise member_not_found(self, path)
+            raise _member_not_found(self, path)
         require_erasing(self.store)
         if check:
             self._check_removable(child)
@@ -435,27 +431,13 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     # --- internal ---
 
     def _node(self, path: str, metadata: NodeMetadata) -> Array | Group:
-        stored = self.stored
-        with override_extensions(stored.extensions):
-            found = stored_node(
-                stored.store, path, stored.format, metadata,
-                read_only=stored.read_only, consolidated=stored.consolidated,
+        group = self.stored
+        with override_extensions(group.extensions):
+            stored = stored_node(
+                group.store, path, group.format, metadata,
+                read_only=group.read_only, consolidated=group.consolidated,
             )  # fmt: skip
-        return Array(found) if isinstance(found, StoredArray) else Group(found)
-
-    def _names_of(
-        self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None
-    ) -> Iterator[str]:
-        if max_depth != 0:
-            members = self._all(max_depth)
-            return (name for name, _, metadata in members if isinstance(metadata, kind))
-        return filter(lambda name: self._is_member(name, kind), self)
-
-    def _is_member(self, name: str, kind: type[ArrayMetadata | GroupMetadata]) -> bool:
-        try:
-            return isinstance(self.stored.find(names.join(self.path, name)), kind)
-        except MetadataError:
-            return False
+        return Array(stored) if isinstance(stored, StoredArray) else Group(stored)
 
     def _all(
         self, max_depth: int | None = None, *, use_consolidated: bool = True
@@ -465,18 +447,63 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         prefix = len(stored.path) + 1 if stored.path else 0
         children = stored.children if use_consolidated else None
         # Not a generator: an invalid depth raises at once.
-        found = walk(stored.format, stored.store, stored.path, max_depth, children)
-        return ((path[prefix:], path, metadata) for path, metadata in found)
+        nodes = walk(stored.format, stored.store, stored.path, max_depth, children)
+        return ((path[prefix:], path, metadata) for path, metadata in nodes)
 
-    def _members_of(
+    def _nodes_of(
         self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None
     ) -> Iterator[Any]:
-        found = self._all(max_depth)
+        members = self._all(max_depth)
         return (
             (name, self._node(path, metadata))
-            for name, path, metadata in found
+            for name, path, metadata in members
             if isinstance(metadata, kind)
         )
+
+    def _names_of(
+        self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None
+    ) -> Iterator[str]:
+        if max_depth != 0:
+            members = self._all(max_depth)
+            return (name for name, _, metadata in members if isinstance(metadata, kind))
+        return filter(lambda name: self._is_child(name, kind), self)
+
+    def _is_child(self, name: str, kind: type[ArrayMetadata | GroupMetadata]) -> bool:
+        try:
+            return isinstance(self.stored.find(names.join(self.path, name)), kind)
+        except MetadataError:
+            return False
+
+
+@with_advice
+def create_group(
+    store: StoreLike = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    overwrite: bool = False,
+    attributes: Mapping[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Group:
+    """Create a group; parameters as for :func:`create_array`.
+
+    Raises
+    ------
+    NodeExistsError
+        If a node or another key exists at that path.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> root = zarr.create_group("year.zarr", attributes={"year": 2024})
+    >>> _ = root.create_group("north")
+    >>> list(root), root.attrs["year"]
+    (['north'], 2024)
+    """
+    from zarr_core.hierarchy.create import new_group  # slow to import
+
+    options = NodeOptions(path, zarr_format, storage_options, overwrite=overwrite)
+    return Group(new_group(store, options, attributes))
 
 
 _SHOWN = 5
@@ -488,7 +515,7 @@ def _new_name(name: str) -> str:
     return name
 
 
-def member_not_found(group: Group, path: str) -> NodeNotFoundError:
+def _member_not_found(group: Group, path: str) -> NodeNotFoundError:
     """Return the error for a missing member; it names the missing part and alternatives.
 
     ``path`` is any string, relative to the group.

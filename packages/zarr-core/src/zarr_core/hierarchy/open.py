@@ -14,9 +14,9 @@ from zarr_core.errors import (
 from zarr_core.formats.detect import read_node
 from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.coerce import described
+from zarr_core.hierarchy.assigned_values import without_data
 from zarr_core.hierarchy.from_metadata import array_settings, stored_node
-from zarr_core.hierarchy.group import Group
+from zarr_core.hierarchy.group import Group, create_group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.array import ArrayMetadata
@@ -77,8 +77,9 @@ def open(
         What is expected of an array, as a part of a ``zarr.json``.  An existing array is compared,
         a new one is created with it.  See :func:`create_array`.
     match : bool
-        Whether an existing array must also be as ``**create`` describes it.  Only given arguments
-        are compared; ``"auto"`` is any value, and so is None, except no filters or compressors.
+        Whether an existing array is compared with the arguments in ``**create`` that describe an
+        array.  ``"auto"`` and None match anything; for ``filters`` and ``compressors``, None means
+        none.
     **create
         For modes that create a node: arguments of :func:`create_array` if ``shape``, ``data`` or
         ``metadata`` is given, else of :func:`create_group`.
@@ -221,61 +222,61 @@ def open_consolidated(
 
 def _open(
     kind: type[Array | Group] | None,
-    place: StoreLike,
+    location: StoreLike,
     mode: Mode | None,
     options: NodeOptions,
     create: dict[str, Any],
 ) -> Array | Group:
     """Open a node, or create one of a kind if the mode requires it."""
-    with override_extensions(options.extensions):
-        if mode not in _MODES:
-            raise ValueError(f"mode must be one of {', '.join(_MODES[1:])}, not {mode!r}")
-        if create and kind is not Group:  # arguments are checked also if no node is created
-            from zarr_core.hierarchy.create import ARRAY_ARGUMENTS  # slow to import
+    if options.extensions:
+        with override_extensions(options.extensions):
+            return _open(kind, location, mode, options._replace(extensions=None), create)
+    if mode not in _MODES:
+        raise ValueError(f"mode must be one of {', '.join(_MODES[1:])}, not {mode!r}")
+    if create and kind is not Group:  # arguments are checked also if no node is created
+        from zarr_core.hierarchy.create import ARRAY_ARGUMENTS  # slow to import
 
-            check_names(create, ARRAY_ARGUMENTS)
-        store, path, zarr_format = options.resolve(place, read_only=mode == "r")
-        if store.read_only and mode not in (None, "r"):
-            raise StoreReadOnlyError(
-                f'the store is read-only, and mode="{mode}" requires writing', store
-            )
-        if mode in ("w", "w-", "x"):
-            create["overwrite"] = mode == "w"
-            return _create(kind, store, path, zarr_format, options, create)
+        check_names(create, ARRAY_ARGUMENTS)
+    store, path, zarr_format = options.resolve(location, read_only=mode == "r")
+    if store.read_only and mode not in (None, "r"):
+        raise StoreReadOnlyError(
+            f'the store is read-only, and mode="{mode}" requires writing', store
+        )
+    if mode in ("w", "w-", "x"):
+        create["overwrite"] = mode == "w"
+        return _create(kind, store, path, zarr_format, options, create)
+    try:
+        format_, metadata = read_node(store, path, zarr_format)
+    except NodeNotFoundError as error:
+        if mode != "a":
+            if location is None:
+                reason = "no location is given, and new memory is empty; pass a path, URL or Store"
+                raise NodeNotFoundError(error.location, reason) from None
+            raise
         try:
-            format_, metadata = read_node(store, path, zarr_format)
-        except NodeNotFoundError as error:
-            if mode != "a":
-                if place is None:
-                    reason = (
-                        "no location is given, and new memory is empty; pass a path, URL or Store"
-                    )
-                    raise NodeNotFoundError(error.location, reason) from None
-                raise
+            return _create(kind, store, path, zarr_format, options, create)
+        except NodeExistsError as error:
             try:
-                return _create(kind, store, path, zarr_format, options, create)
-            except NodeExistsError as error:
-                try:
-                    format_, metadata = read_node(store, path, zarr_format)
-                except NodeNotFoundError:
-                    raise error from None  # something else exists at the path
-        read_only = mode == "r" or store.read_only
-        if mode is None and isinstance(place, Node):
-            read_only = place.read_only
-        settings = array_settings(options.config) if options.config else None
-        stored = stored_node(
-            store, path, format_, metadata, read_only=read_only,
-            use_consolidated=options.use_consolidated, settings=settings,
-        )  # fmt: skip
-        if kind is not Group and (options.metadata is not None or (options.match and create)):
-            if isinstance(stored, StoredArray):
-                from zarr_core.normalize.constraints import check_array  # seldom needed
+                format_, metadata = read_node(store, path, zarr_format)
+            except NodeNotFoundError:
+                raise error from None  # something else exists at the path
+    read_only = mode == "r" or store.read_only
+    if mode is None and isinstance(location, Node):
+        read_only = location.read_only
+    stored = stored_node(
+        store, path, format_, metadata, read_only=read_only,
+        use_consolidated=options.use_consolidated,
+        settings=array_settings(options.config) if options.config else None,
+    )  # fmt: skip
+    if kind is not Group and (options.metadata is not None or (options.match and create)):
+        if isinstance(stored, StoredArray):
+            from zarr_core.normalize.constraints import check_array  # seldom needed
 
-                given = described(create) if options.match else {}
-                check_array(stored, options.metadata, given)
-            elif kind is Array:
-                raise NodeTypeError(stored.location, _IS_GROUP)
-        return Array(stored) if isinstance(stored, StoredArray) else Group(stored)
+            expected = without_data(create) if options.match else {}
+            check_array(stored, options.metadata, expected)
+        elif kind is Array:
+            raise NodeTypeError(stored.location, _IS_GROUP)
+    return Array(stored) if isinstance(stored, StoredArray) else Group(stored)
 
 
 def _create(
@@ -286,7 +287,7 @@ def _create(
     options: NodeOptions,
     create: dict[str, Any],
 ) -> Array | Group:
-    from zarr_core.hierarchy.create import create_array, create_group  # slow to import
+    from zarr_core.hierarchy.create import create_array  # slow to import
 
     create = {**create, "path": path, "zarr_format": zarr_format}
     if kind is not Array:
@@ -348,21 +349,17 @@ def array_from_metadata(
     """
     with override_extensions(extensions):
         options = NodeOptions(path, zarr_format, storage_options)
-        place, below, named = options.resolve(store, read_only=read_only)
+        opened, below, named = options.resolve(store, read_only=read_only)
         format_ = format_named(zarr_format if named is None else named)
         if arguments or not isinstance(metadata, ArrayMetadata | GroupMetadata):
             from zarr_core.normalize.constraints import complete_metadata, parse_partial_metadata
 
             document = {} if metadata is None else parse_partial_metadata(metadata)
             metadata = complete_metadata(document, format_, arguments)
-        found = stored_node(
-            place,
-            below,
-            format_,
-            metadata,
-            read_only=read_only,
+        stored = stored_node(
+            opened, below, format_, metadata, read_only=read_only,
             settings=array_settings(config)._replace(fixed=fixed),
-        )
-        if not isinstance(found, StoredArray):
-            raise NodeTypeError(found.location, "the metadata is that of a group")
-        return Array(found)
+        )  # fmt: skip
+        if not isinstance(stored, StoredArray):
+            raise NodeTypeError(stored.location, "the metadata is that of a group")
+        return Array(stored)

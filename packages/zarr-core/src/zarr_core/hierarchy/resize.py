@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.errors import StoreCapabilityError
-from zarr_core.hierarchy.coerce import elements_of
+from zarr_core.hierarchy.assigned_values import cast_assigned
 from zarr_core.interfaces.chunk_observer import forget_chunks
 from zarr_core.interfaces.codec import SubchunkCodec
 from zarr_core.interfaces.selection import BasicIndexer
@@ -33,10 +33,7 @@ def new_shape(
     only: str | None,
     metadata_only: bool,
 ) -> tuple[int, ...]:
-    """Parse the arguments of :meth:`zarr_core.Array.resize`; return the new shape.
-
-    ``old`` is the shape that is stored now, from which None and ``only`` are determined.
-    """
+    """Parse the arguments of :meth:`zarr_core.Array.resize` for the shape that is stored now."""
     if only not in ("grow", "shrink", None):
         raise ValueError(f'only must be "grow" or "shrink", not {only!r}')
     items: Any = shape[0] if len(shape) == 1 and hasattr(shape[0], "__iter__") else shape
@@ -71,11 +68,8 @@ def new_shape(
 
 
 def elements_to_append(array: StoredArray, data: Any, axis: int) -> tuple[Any, int]:
-    """Convert the arguments of :meth:`zarr_core.Array.append`; the returned axis is not negative.
-
-    Raises a ValueError if the shapes do not fit.
-    """
-    values = elements_of(data, array.resolved.data_type)
+    """Convert the arguments of :meth:`zarr_core.Array.append`; the returned axis is not negative."""
+    values = cast_assigned(data, array.resolved.data_type)
     old = array.metadata.shape
     ndim = len(old)
     try:
@@ -93,18 +87,15 @@ def elements_to_append(array: StoredArray, data: Any, axis: int) -> tuple[Any, i
 
 
 def grown(array: StoredArray, metadata: ArrayMetadata, values: Any, axis: int) -> ArrayMetadata:
-    """Write elements after the end of an array; return its metadata with the new shape.
-
-    ``metadata`` is the stored metadata: other writers may have appended elements meanwhile.
-    Raises a ValueError if the length of another dimension has changed.
-    """
+    """Write elements after the end of an array; return its metadata with the new shape."""
+    # The stored shape: other writers may have appended elements meanwhile.
     shape = metadata.shape
     if _without(shape, axis) != _without(values.shape, axis):
         raise ValueError(f"the shape of the array has changed to {shape}; call refresh()")
     new = (*shape[:axis], shape[axis] + values.shape[axis], *shape[axis + 1 :])
     changed = resized(array, metadata, new)
-    request = parse.basic((slice(None),) * axis + (slice(shape[axis], None),), new)
-    array.with_metadata(changed).write(request.selection, request.broadcast(values))
+    parsed = parse.basic((slice(None),) * axis + (slice(shape[axis], None),), new)
+    array.with_metadata(changed).write(parsed.selection, parsed.broadcast(values))
     return changed
 
 
@@ -113,10 +104,7 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 
 
 def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...]) -> ArrayMetadata:
-    """The stored metadata of an array with another shape.
-
-    Raises a ValueError or CodecChainError if the grid or the codecs do not support the shape.
-    """
+    """The stored metadata of an array with another shape, which its grid and codecs support."""
     location = array.location
     with override_extensions(array.extensions):
         # The stored grid: the array may have been resized concurrently.
@@ -150,10 +138,8 @@ def _in_inner_chunks(array: StoredArray, shape: tuple[int, ...]) -> tuple[int, .
 
 
 def clear_beyond(array: StoredArray, new: StoredArray) -> None:
-    """Remove elements beyond a new shape; otherwise they would reappear when the array grows.
-
-    ``array`` and ``new`` are the array before and after the change.
-    """
+    """Remove the elements of an array that are beyond its new shape."""
+    # Otherwise they would reappear when the array grows again.
     shape = new.metadata.shape
     if all(axis.size <= length for axis, length in zip(array.axes, shape, strict=True)):
         return

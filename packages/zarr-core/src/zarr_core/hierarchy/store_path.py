@@ -41,7 +41,7 @@ class NodeOptions(NamedTuple):
     overwrite: bool = False
 
     def resolve(
-        self, place: StoreLike, *, read_only: bool = False
+        self, location: StoreLike, *, read_only: bool = False
     ) -> tuple[Store, str, int | str | None]:
         """Return the store, the path and the format.
 
@@ -49,19 +49,19 @@ class NodeOptions(NamedTuple):
         if ``zarr_format`` is another one.
         """
         path, zarr_format = self.path, self.zarr_format
-        if isinstance(place, str) and "|" in place and not os.path.lexists(place):
+        if isinstance(location, str) and "|" in location and not os.path.lexists(location):
             from zarr_core.optional import optional_function  # rarely used
 
             split = optional_function("open(PLACE|format:path)")
-            place, path, zarr_format = split(place, path, zarr_format)
+            location, path, zarr_format = split(location, path, zarr_format)
         store, path = resolve_store_path(
-            place, path, read_only=read_only, storage_options=self.storage_options
+            location, path, read_only=read_only, storage_options=self.storage_options
         )
         return store, path, zarr_format
 
 
 def resolve_store_path(
-    place: StoreLike,
+    store: StoreLike,
     path: str | None = None,
     *,
     read_only: bool = False,
@@ -71,13 +71,13 @@ def resolve_store_path(
 
     Parameters
     ----------
-    place : store-like
+    store : store-like
         A :class:`Store`; a path, or a URL whose scheme names a store; a mapping of keys to bytes;
         an array or group, for paths below it; None for new memory; an object that an installed
         store supports, such as a store of another library.  The suffix of a path may select a
         store, such as ``.zip``.  In ``name+scheme://``, the name selects the store.  ``~`` and
         ``~user`` at the beginning of a path are home directories.  In ``PLACE|scheme:path``, the
-        scheme names what is at the place: ``zip``, another store in a file, or a format such as
+        scheme names what is there: ``zip``, another store in a file, or a format such as
         ``zarr3``; ``auto`` recognises a file by its first bytes.
     path : str, optional
         Path of the node below the location.
@@ -96,52 +96,53 @@ def resolve_store_path(
     NodeNameError
         If the path is invalid.
     """
-    below = normalise_path("" if path is None else path)
+    below = "" if path is None else normalise_path(path)
     options = dict(storage_options or {})
-    if options and not isinstance(place, str | os.PathLike):
-        raise StoreError("storage_options requires a URL or path", store=repr(place))
+    if options and not isinstance(store, str | os.PathLike):
+        raise StoreError("storage_options requires a URL or path", store=repr(store))
     resolved = None
-    if isinstance(place, Node):
-        resolved = place.store, place.path
+    if isinstance(store, Node):
+        resolved = store.store, store.path
     # A URL pipeline, unless it is the path of a file.
-    elif isinstance(place, str) and "|" in place and not os.path.lexists(place):
+    elif isinstance(store, str) and "|" in store and not os.path.lexists(store):
         from zarr_core.optional import optional_function  # rarely used
 
         resolve_pipeline = optional_function("open(PLACE|scheme:path)")
-        resolved = resolve_pipeline(place, read_only, options, _from_path)
+        resolved = resolve_pipeline(store, read_only, options, _from_path)
     if resolved is None:
-        store = _store_of(place, read_only, options)
+        opened = _store_of(store, read_only, options)
     else:
-        store, below = resolved[0], "/".join(part for part in (resolved[1], below) if part)
+        opened, below = resolved[0], "/".join(part for part in (resolved[1], below) if part)
     if config.settings.chunk_cache is not None:
         from zarr_core.optional import optional_function  # rarely used
 
-        store = optional_function("config.set(chunk_cache=...)")(store, config.settings.chunk_cache)
-    return store, below
+        cached = optional_function("config.set(chunk_cache=...)")
+        opened = cached(opened, config.settings.chunk_cache)
+    return opened, below
 
 
-def _store_of(place: Any, read_only: bool, options: dict[str, Any]) -> Store:
+def _store_of(location: Any, read_only: bool, options: dict[str, Any]) -> Store:
     """The store of a location that is neither a node nor a URL pipeline."""
-    if isinstance(place, str):  # first, for speed
-        return _from_path(place, read_only, options)
-    if isinstance(place, Store):
-        return place
-    if place is None or type(place) is dict:
+    if isinstance(location, str):  # first, for speed
+        return _from_path(location, read_only, options)
+    if isinstance(location, Store):
+        return location
+    if location is None or type(location) is dict:
         from zarr_core.stores.memory import MemoryStore
 
-        return MemoryStore(place, read_only=read_only)
-    modules = [*_modules(place)]
+        return MemoryStore(location, read_only=read_only)
+    modules = [*_modules(location)]
     if modules:
         from zarr_core.registry.discovery import usable_names  # slow to import
 
         known = set(usable_names("store"))
         for name in modules:
             if name in known:
-                kind = _store_class(name, Location(repr(type(place))))
-                if store := store_from_object(kind, place, read_only=read_only):
+                kind = _store_class(name, Location(repr(type(location))))
+                if store := store_from_object(kind, location, read_only=read_only):
                     return store
-    if isinstance(place, os.PathLike):
-        text = os.fspath(place)
+    if isinstance(location, os.PathLike):
+        text = os.fspath(location)
         if isinstance(text, str):
             return _from_path(text, read_only, options)
         raise StoreError("a path must be a string, not bytes", store=repr(text))
@@ -149,34 +150,34 @@ def _store_of(place: Any, read_only: bool, options: dict[str, Any]) -> Store:
     from zarr_core.registry.known_extensions import OTHER_OBJECTS
 
     advice = next((OTHER_OBJECTS[name] for name in modules if name in OTHER_OBJECTS), "")
-    if isinstance(place, Mapping) and not advice:
+    if isinstance(location, Mapping) and not advice:
         from zarr_core.stores.mapping import MappingStore
 
-        return MappingStore(place, read_only=read_only)
+        return MappingStore(location, read_only=read_only)
     if not advice:
         advice = (
             "pass a path, a URL, a zarr_core store, a mapping of keys to bytes, an array or a group"
         )
-        if hasattr(place, "__array__") or isinstance(place, list | tuple):
+        if hasattr(location, "__array__") or isinstance(location, list | tuple):
             advice += ", and pass elements as data="
         wanted = next(filter(None, (requirement("store", name) for name in modules)), None)
         if wanted is not None:
             advice += (
                 f". The current version of {wanted} can open it: pip install --upgrade {wanted}"
             )
-    kind_name = f"{type(place).__module__}.{type(place).__name__}".removeprefix("builtins.")
+    kind_name = f"{type(location).__module__}.{type(location).__name__}".removeprefix("builtins.")
     raise StoreError(f"cannot open a store from {kind_name}; {advice}")
 
 
-def _modules(place: object) -> Iterator[str]:
+def _modules(location: object) -> Iterator[str]:
     """Names of the modules of the classes of an object, each followed by its packages."""
-    seen: set[str] = set()
-    for kind in type(place).__mro__:
+    names: set[str] = set()
+    for kind in type(location).__mro__:
         name = kind.__module__
         if name.partition(".")[0] in sys.stdlib_module_names:
             continue
-        while name and name not in seen:
-            seen.add(name)
+        while name and name not in names:
+            names.add(name)
             yield name
             name = name.rpartition(".")[0]
 
@@ -289,7 +290,7 @@ def _store_class(name: str, location: Location) -> type[Store]:
 
 @contextmanager
 def opened_store(
-    place: StoreLike,
+    location: StoreLike,
     path: str | None = None,
     *,
     read_only: bool = False,
@@ -300,19 +301,19 @@ def opened_store(
     If it opened the store, it closes it at the end: a zip archive then writes its directory.
     """
     store, below = resolve_store_path(
-        place, path, read_only=read_only, storage_options=storage_options
+        location, path, read_only=read_only, storage_options=storage_options
     )
     try:
         yield store, below
     finally:
-        if isinstance(place, str | os.PathLike):
+        if isinstance(location, str | os.PathLike):
             store.close()
 
 
-def refuse_misspelt(place: StoreLike, store: Store, below: str, missing: str) -> None:
+def check_location(location: StoreLike, store: Store, below: str, missing: str) -> None:
     """Raise a NodeNotFoundError for an empty location: its path may be wrong.
 
     A store object without a path may be empty.
     """
-    if below or isinstance(place, str | os.PathLike):
+    if below or isinstance(location, str | os.PathLike):
         raise NodeNotFoundError(Location(store, below), f"{missing}; check the path")

@@ -1,4 +1,4 @@
-"""Convert values that are assigned to NumPy arrays."""
+"""Convert values that are assigned, and the data of new arrays, to NumPy arrays."""
 
 from __future__ import annotations
 
@@ -15,26 +15,49 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_core.interfaces.data_type import DataType
+    from zarr_core.selection.parsed_selection import ParsedSelection
 
 
 _OBJECT = np.dtype(object)
 
 
-def as_array(value: Any, dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
-    """Convert an array-like to a NumPy array; values with a dtype keep it.
+def assigned_values(
+    stored: StoredArray, parsed: ParsedSelection, value: Any, chosen: str | list[str] | None
+) -> np.ndarray[Any, Any]:
+    """The elements that are assigned to a selection, or to its fields, with its shape.
 
-    Raises
-    ------
-    SelectionError
-        If a Python number does not fit the dtype.
-    TypeError, ValueError
-        If NumPy cannot convert the value to the dtype, or elements are missing.
+    Python numbers that do not fit raise an error; arrays are cast chunk by chunk, when they are
+    written.
     """
+    dtype = stored.resolved.dtype
+    if chosen is None:
+        if dtype.kind == "O" and not parsed.shape:
+            value = _one_object(value)
+        return parsed.broadcast(cast_assigned(value, stored.resolved.data_type))
+    dtype = dtype[chosen]
+    if dtype.shape:
+        raise SelectionError(
+            f"the field {chosen!r} contains arrays of shape {dtype.shape}; write whole elements"
+        )
+    return parsed.broadcast(to_array(value, dtype))
+
+
+def _one_object(value: Any) -> np.ndarray[Any, Any]:
+    """A zero-dimensional array that contains an object, such as a list."""
+    if isinstance(value, np.ndarray) and value.dtype.hasobject and not value.ndim:
+        return value
+    holder = np.empty((), object)
+    holder[()] = value
+    return holder
+
+
+def to_array(value: Any, dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
+    """Convert an array-like to a NumPy array; values with a dtype keep it."""
     if dtype is not None and dtype.kind in "TSU":
-        _refuse_missing_texts(value)
+        _check_missing_texts(value)
     if dtype is None or hasattr(value, "__array__"):
         dtype = None
-        _refuse_missing(value)
+        _check_missing(value)
         if isinstance(value, Set | Iterator):  # NumPy stores the object itself
             kind = type(value).__name__
             raise TypeError(f"cannot convert an object of type {kind} to an array; pass a list")
@@ -50,7 +73,17 @@ def as_array(value: Any, dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, 
         raise (ValueError if isinstance(error, ValueError) else TypeError)(text) from error
 
 
-def _refuse_missing(value: Any) -> None:
+def cast_assigned(value: Any, data_type: DataType) -> np.ndarray[Any, Any]:
+    """Convert assigned elements to an array; most keep their dtype."""
+    _check_missing(value)  # a data type may convert the value
+    try:
+        value = data_type.as_elements(value)
+    except OverflowError as error:
+        raise SelectionError(f"cannot be stored: {error}") from error
+    return to_array(value, data_type.numpy_dtype)
+
+
+def _check_missing(value: Any) -> None:
     """Raise a ValueError for masked and missing elements, which NumPy would convert to NaN or text."""
     if type(value) is np.ndarray:
         return
@@ -74,10 +107,10 @@ def _refuse_missing(value: Any) -> None:
         raise ValueError(f"{kind} elements cannot be stored; replace them with {remedy}")
 
 
-def _refuse_missing_texts(value: Any) -> None:
+def _check_missing_texts(value: Any) -> None:
     """Raise a ValueError for objects that NumPy would convert to a text such as ``None``."""
-    given = getattr(value, "dtype", _OBJECT)
-    if isinstance(value, str | bytes) or not (given == _OBJECT or hasattr(given, "na_object")):
+    dtype = getattr(value, "dtype", _OBJECT)
+    if isinstance(value, str | bytes) or not (dtype == _OBJECT or hasattr(dtype, "na_object")):
         return
     for item in np.asarray(value, _OBJECT).flat:
         try:
@@ -91,32 +124,7 @@ def _refuse_missing_texts(value: Any) -> None:
             )
 
 
-def elements_of(value: Any, data_type: DataType) -> np.ndarray[Any, Any]:
-    """Convert assigned elements to an array; most keep their dtype.  Errors as of :func:`as_array`."""
-    _refuse_missing(value)  # a data type may convert the value
-    try:
-        value = data_type.as_elements(value)
-    except OverflowError as error:
-        raise SelectionError(f"cannot be stored: {error}") from error
-    return as_array(value, data_type.numpy_dtype)
-
-
-def refuse_elements(other: object) -> None:
-    """Raise a TypeError if an array is compared with elements, which it is never equal to."""
-    if isinstance(other, int | float | complex | list | np.ndarray | np.generic):
-        raise TypeError(
-            f"an array is compared with {brief(other)}: == compares locations; "
-            "to compare elements, read them: array[...] == other"
-        )
-
-
-def one_object(value: Any) -> np.ndarray[Any, Any]:
-    """A zero-dimensional array that contains an object, such as a list."""
-    if isinstance(value, np.ndarray) and value.dtype.hasobject and not value.ndim:
-        return value
-    holder = np.empty((), object)
-    holder[()] = value
-    return holder
+# --- the data of a new array ---
 
 
 def is_chunked(data: Any) -> bool:
@@ -124,50 +132,38 @@ def is_chunked(data: Any) -> bool:
     return hasattr(data, "chunks") and isinstance(getattr(data, "dtype", None), np.dtype)
 
 
-def values_of(data: Any) -> Any:
-    """Convert data to an object with a shape, a dtype and elements.
-
-    Chunked arrays are returned unchanged; other data becomes a NumPy array.
-    """
+def data_to_array(data: Any) -> Any:
+    """Convert data to a NumPy array, except chunked arrays, which are returned unchanged."""
     if is_chunked(data):
         return data
-    values = as_array(data)
+    values = to_array(data)
     dtype = getattr(data, "dtype", values.dtype)
     if values.dtype == _OBJECT and getattr(dtype, "type", None) is str:
         return values.astype(np.dtypes.StringDType())  # strings of pandas
     return values
 
 
-def described(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Arguments of a new array with the shape and dtype of ``data`` instead of the data.
-
-    Data without a dtype, such as lists, has none.
-    """
-    data = arguments.get("data")
-    if data is None:
-        return arguments
-    values = values_of(data)
-    of_data = {"shape": values.shape, "dtype": dtype_of(values) if hasattr(data, "dtype") else None}
-    given = {name: value for name, value in arguments.items() if value is not None}
-    return {**of_data, **given, "data": None}
+def data_type_of(values: Any) -> Any:
+    """The dtype of the result of :func:`data_to_array`; for Zarr arrays, their data type."""
+    # Several data types have the same dtype, such as those with object elements.
+    stored = getattr(values, "stored", None)
+    return stored.resolved.data_type if isinstance(stored, StoredArray) else values.dtype
 
 
-def as_assigned(values: Any, data: Any, data_type: DataType) -> Any:
-    """The elements of data; without a dtype, converted as in an assignment.
-
-    ``values`` is the result of :func:`values_of` for ``data``.  Raises a SelectionError if a
-    Python number does not fit the data type.
-    """
+def cast_data(values: Any, data: Any, data_type: DataType) -> Any:
+    """Cast the result of :func:`data_to_array` for data without a dtype, as in an assignment."""
     if hasattr(data, "__array__") or values.dtype == data_type.numpy_dtype:
         return values
-    elements = elements_of(data, data_type)
+    elements = cast_assigned(data, data_type)
     return elements if elements.shape == values.shape else values
 
 
-def dtype_of(values: Any) -> Any:
-    """The dtype of the result of :func:`values_of`; for Zarr arrays, their data type.
-
-    Several data types have the same dtype, such as those with object elements.
-    """
-    stored = getattr(values, "stored", None)
-    return stored.resolved.data_type if isinstance(stored, StoredArray) else values.dtype
+def without_data(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Arguments of a new array with the shape, and the dtype if any, of ``data`` instead of it."""
+    data = arguments.get("data")
+    if data is None:
+        return arguments
+    values = data_to_array(data)
+    dtype = data_type_of(values) if hasattr(data, "dtype") else None
+    present = {name: value for name, value in arguments.items() if value is not None}
+    return {"shape": values.shape, "dtype": dtype, **present}
