@@ -56,7 +56,9 @@ _NAMES = {
     "zarr_core.normalize.constraints": "parse_partial_metadata",
     "zarr_core.normalize.data_types": "data_type_for",
     "zarr_core.optional": "optional_function",
-    "zarr_core.printable": "escape_controls escape_json listed printable_message quoted shorten",
+    "zarr_core.printable": (
+        "escape_controls escape_json format_bytes listed pluralize printable_message quoted shorten"
+    ),
     "zarr_core.registry.entry_points": "entry_points:installed_entry_points",
     "zarr_core.registry.extension_names": "is_provided",
     "zarr_core.registry.hints": "other_providers",

@@ -90,7 +90,9 @@ from zarr_core.normalize.data_types import data_type_for as data_type_for
 from zarr_core.optional import optional_function as optional_function
 from zarr_core.printable import escape_controls as escape_controls
 from zarr_core.printable import escape_json as escape_json
+from zarr_core.printable import format_bytes as format_bytes
 from zarr_core.printable import listed as listed
+from zarr_core.printable import pluralize as pluralize
 from zarr_core.printable import printable_message as printable_message
 from zarr_core.printable import quoted as quoted
 from zarr_core.printable import shorten as shorten

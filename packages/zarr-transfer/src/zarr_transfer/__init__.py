@@ -10,9 +10,6 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _NAMES = {
-    "access.array_plan": "plan_selection",
-    "access.plan": "Plan",
-    "access.within_limit": "read_within write_within",
     "checkpoint": "Checkpoint",
     "chunk_edges": "ChunkEdges",
     "conversion.convert": "convert",
@@ -31,6 +28,8 @@ _NAMES = {
     "progress": "Progress WaitNotices",
     "rechunk": "Budget Chunking RechunkPlan RechunkStage plan_stages",
     "regions": "Region",
+    "selection_plan": "Plan plan_selection",
+    "within_limit": "read_within write_within",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

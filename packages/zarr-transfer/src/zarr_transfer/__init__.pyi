@@ -1,9 +1,5 @@
 """Names of :mod:`zarr_transfer` for type checkers."""
 
-from zarr_transfer.access.array_plan import plan_selection as plan_selection
-from zarr_transfer.access.plan import Plan as Plan
-from zarr_transfer.access.within_limit import read_within as read_within
-from zarr_transfer.access.within_limit import write_within as write_within
 from zarr_transfer.checkpoint import Checkpoint as Checkpoint
 from zarr_transfer.chunk_edges import ChunkEdges as ChunkEdges
 from zarr_transfer.conversion.convert import convert as convert
@@ -39,3 +35,7 @@ from zarr_transfer.rechunk import plan_stages as plan_stages
 from zarr_transfer.regions import Region as Region
 
 __version__: str
+from zarr_transfer.selection_plan import Plan as Plan
+from zarr_transfer.selection_plan import plan_selection as plan_selection
+from zarr_transfer.within_limit import read_within as read_within
+from zarr_transfer.within_limit import write_within as write_within

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from math import ceil, lcm, log, prod
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.tools import format_bytes
+
 from zarr_transfer.chunk_edges import ChunkEdges
 from zarr_transfer.regions import every_region, reached
 
@@ -196,8 +198,8 @@ def plan_stages(source: Chunking, dest: Chunking, budget: Budget) -> RechunkPlan
         budget = replace(budget, memory=max(least, budget.memory + overhead))
     if least > budget.memory:
         raise ValueError(
-            f"a task needs at least {_amount(least)} of memory, since whole chunks or shards are "
-            f"decoded and written, but the limit is {_amount(budget.memory)}; pass a larger limit, "
+            f"a task needs at least {format_bytes(least)} of memory, since whole chunks or shards are "
+            f"decoded and written, but the limit is {format_bytes(budget.memory)}; pass a larger limit, "
             "smaller chunks or shards, or fewer threads"
         )
     sizes = dest.sizes
@@ -310,14 +312,6 @@ def _time(stage: RechunkStage, source: Chunking, dest: Chunking) -> float:
     objects = prod(along.count for along in dest.stored)
     reading = stage.decodings * (size * source.item_size + chunks * _PER_OBJECT)
     return reading + _ENCODING * (size * dest.item_size + objects * _PER_OBJECT)
-
-
-def _amount(nbytes: int) -> str:
-    for unit in ("GiB", "MiB"):
-        size = 1 << (30 if unit == "GiB" else 20)
-        if nbytes >= size:
-            return f"{nbytes / size:.1f} {unit}"
-    return f"{nbytes / 1024:.1f} KiB"
 
 
 def decodings(size: int, length: int, chunk: int) -> int:

@@ -7,30 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.tools import (
+    MaskIndexer,
     StoredArray,
     assigned_values,
     available_threads,
     check_out,
-    field_index,
     in_one_thread,
     is_chunked,
     parallel_for,
     parse_selection,
+    project,
 )
 
-from zarr_transfer.access.array_plan import peak_memory, smallest_memory
-from zarr_transfer.access.similar_chunks import chunk_parts, similar_parts
 from zarr_transfer.errors import MemoryLimitError
+from zarr_transfer.memory import peak_memory, smallest_memory
+from zarr_transfer.selection_plan import similar_parts
 from zarr_transfer.spec import check_max_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from zarr_core import Array
-    from zarr_core.tools import ParsedSelection
+    from zarr_core.extension import ChunkAxis
+    from zarr_core.tools import ChunkProjection, ParsedSelection
 
-    from zarr_transfer.access.array_plan import Indexing
-    from zarr_transfer.access.similar_chunks import ChunkPart
+    from zarr_transfer.selection_plan import ChunkPart, Indexing
 
     NDArray = np.ndarray[Any, Any]
 
@@ -41,7 +42,6 @@ def read_within(
     *,
     max_memory: int,
     indexing: Indexing = "fancy",
-    fields: str | list[str] | None = None,
     out: NDArray | None = None,
 ) -> Any:
     """Read a selection within a memory limit: fewer chunks at the same time.
@@ -56,8 +56,6 @@ def read_within(
         Maximum memory of the call in bytes, without ``out``.
     indexing : {"fancy", "basic", "orthogonal", "coordinate", "mask", "block"}
         The meaning of the selection, as for :func:`plan_selection`.
-    fields : str or list of str, optional
-        The fields to read; all by default.
     out : ndarray, optional
         Receives the result, as for :meth:`zarr_core.Array.get_basic_selection`.
 
@@ -78,9 +76,6 @@ def read_within(
     stored = array.stored
     parsed = parse_selection(array, selection, indexing)
     dtype = stored.resolved.dtype
-    if fields is not None:
-        fields = field_index(stored, fields)
-        dtype = dtype[fields]
     if out is not None:
         check_out(stored, out, parsed.shape, dtype)
     order = stored.result_order or stored.resolved.order
@@ -91,7 +86,7 @@ def read_within(
         own = prod(parsed.shape) * dtype.itemsize
         result = None
     parts = [*similar_parts(parsed.selection, stored.axes)] if prod(parsed.shape) else []
-    direct = fields is None and (result is None or _is_direct(result, dtype))
+    direct = result is None or (result.dtype == dtype and result.flags.aligned)
     needed = smallest_memory(stored, parsed.selection, parts, "read")
     if not direct:
         needed += max((_nbytes(stored, part) for part in parts), default=0)
@@ -106,14 +101,14 @@ def read_within(
     else:
         limited = _in_python(stored)
 
-        def work(part: ChunkPart) -> None:
-            selection = part.selection(stored.axes)
+        def work(part: ChunkProjection) -> None:
+            selection = _in_array(part, stored.axes)
             if direct and all(type(item) is slice for item in part.out_selection):
                 limited.read(selection, view[part.out_selection])
                 return
-            values = np.empty(selection.shape, stored.resolved.dtype)
+            values = np.empty(selection.shape, dtype)
             limited.read(selection, values)
-            view[part.out_selection] = values if fields is None else values[fields]
+            view[part.out_selection] = values
 
         _for_each(stored, parsed, work, max(1, (max_memory - own) // max(1, needed)))
     if out is not None:
@@ -130,7 +125,6 @@ def write_within(
     *,
     max_memory: int,
     indexing: Indexing = "fancy",
-    fields: str | list[str] | None = None,
 ) -> None:
     """Write a selection within a memory limit: fewer chunks at the same time.
 
@@ -147,8 +141,6 @@ def write_within(
         Maximum memory of the call in bytes, without ``value``.
     indexing : {"fancy", "basic", "orthogonal", "coordinate", "mask", "block"}
         The meaning of the selection, as for :func:`plan_selection`.
-    fields : str or list of str, optional
-        The field to write; all by default.
 
     Raises
     ------
@@ -164,16 +156,12 @@ def write_within(
     stored = array.stored
     stored.check_writable()
     parsed = parse_selection(array, selection, indexing)
-    if fields is not None:
-        fields = field_index(stored, fields)
     values = value
-    if fields is not None or not is_chunked(value) or value.shape != parsed.shape:
-        values = assigned_values(stored, parsed, value, fields)
+    if not is_chunked(value) or value.shape != parsed.shape:
+        values = assigned_values(stored, parsed, value, None)
     if not prod(parsed.shape):
         return
     parts = [*similar_parts(parsed.selection, stored.axes)]
-    if fields is not None:
-        parts = [part._replace(is_complete=False) for part in parts]
     needed = smallest_memory(stored, parsed.selection, parts, "write")
     own = 0
     take: Callable[[tuple[Any, ...]], NDArray]
@@ -194,31 +182,43 @@ def write_within(
         take = parsed.broadcast(np.asarray(values[...])).__getitem__
     elif (
         isinstance(values, np.ndarray)
-        and fields is None
         and peak_memory(stored, parsed.selection, parts, "write") <= max_memory
     ):
         stored.write(parsed.selection, values)
         return
     limited = _in_python(stored)
 
-    def work(part: ChunkPart) -> None:
-        selection = part.selection(stored.axes)
-        new = take(part.out_selection)
-        limited.write(selection, new, fields)
+    def work(part: ChunkProjection) -> None:
+        limited.write(_in_array(part, stored.axes), take(part.out_selection))
 
     _for_each(stored, parsed, work, max(1, (max_memory - own) // needed))
 
 
 def _for_each(
-    stored: StoredArray, parsed: ParsedSelection, work: Callable[[ChunkPart], None], most: int
+    stored: StoredArray, parsed: ParsedSelection, work: Callable[[ChunkProjection], None], most: int
 ) -> None:
     threads = min(most, available_threads() if stored.threads is None else stored.threads)
 
-    def alone(part: ChunkPart) -> None:
+    def alone(part: ChunkProjection) -> None:
         with in_one_thread(also_requests=True):
             work(part)
 
-    parallel_for(chunk_parts(parsed.selection, stored.axes), alone, threads > 1, threads)
+    parallel_for(project(parsed.selection, stored.axes), alone, threads > 1, threads)
+
+
+def _in_array(part: ChunkProjection, axes: Sequence[ChunkAxis]) -> Any:
+    """Return the selected elements of a chunk, relative to the array."""
+    inside: Any = part.chunk_selection
+    if isinstance(inside, MaskIndexer):
+        inside = inside.to_coordinates()
+    starts = [axis.start(at) for axis, at in zip(axes, part.chunk_coords, strict=True)]
+    index = tuple(
+        slice(item.start + start, item.stop + start, item.step)
+        if isinstance(item, slice)
+        else item + start
+        for item, start in zip(inside.index, starts, strict=True)
+    )
+    return type(inside)(index)
 
 
 def _in_python(stored: StoredArray) -> StoredArray:
@@ -230,10 +230,6 @@ def _in_python(stored: StoredArray) -> StoredArray:
 
 def _is_viewable(parsed: ParsedSelection, out: NDArray) -> bool:
     return out.flags.c_contiguous or (parsed.shape == parsed.selection.shape and not parsed.axes)
-
-
-def _is_direct(out: NDArray, dtype: np.dtype[Any]) -> bool:
-    return out.dtype == dtype and out.flags.aligned
 
 
 def _has_same_axes(parsed: ParsedSelection) -> bool:
