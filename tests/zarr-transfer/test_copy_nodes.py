@@ -382,7 +382,7 @@ def test_arrays_get_another_layout(source, target):
 
 
 def test_a_large_array_is_decoded_in_parts(monkeypatch):
-    monkeypatch.setattr("zarr_transfer.copy_region.BUFFER", 1000)
+    monkeypatch.setattr("zarr_transfer.copy_elements.BUFFER", 1000)
     values = np.arange(60 * 50, dtype="i4").reshape(60, 50)
     source = zarr.create_array(data=values, chunks=(7, 50))
     seen = []
@@ -394,7 +394,7 @@ def test_a_large_array_is_decoded_in_parts(monkeypatch):
 @pytest.fixture
 def planes(monkeypatch):
     """Planes in a counting store, with little memory."""
-    monkeypatch.setattr("zarr_transfer.copy_region.BUFFER", 4096)
+    monkeypatch.setattr("zarr_transfer.copy_elements.BUFFER", 4096)
     monkeypatch.setattr("zarr_transfer.rechunk._OVERHEAD", 0)
     monkeypatch.setattr("zarr_transfer.rechunk._PER_OBJECT", 0)
     values = np.random.default_rng(0).normal(size=(30, 24, 20)).astype("f4")

@@ -20,12 +20,16 @@ from zarr_core.tools import (
 )
 
 from zarr_transfer.execute import execute, prepare_destination
-from zarr_transfer.log import logging_to, summary
-from zarr_transfer.plan_copy import plan_copy
-from zarr_transfer.same_location import is_within_location
-from zarr_transfer.sources import check_source, copied_nodes, read_source, spec_of
-from zarr_transfer.spec import CopyOptions
-from zarr_transfer.unmanaged import unmanaged_keys
+from zarr_transfer.plan_copy import (
+    check_source,
+    copied_nodes,
+    plan_copy,
+    read_source,
+    spec_of,
+    unmanaged_keys,
+)
+from zarr_transfer.progress import logging_to, summary
+from zarr_transfer.spec import CopyOptions, is_within_location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

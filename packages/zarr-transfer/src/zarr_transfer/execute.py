@@ -11,14 +11,18 @@ from zarr_core.extension import GroupMetadata
 from zarr_core.tools import make_room, parallel_for
 
 from zarr_transfer.checkpoint import checkpoint_key
-from zarr_transfer.chunk_keys import array_keys, extra_keys, key_pairs
-from zarr_transfer.copy_elements import copy_elements
+from zarr_transfer.copy_elements import Memory, copy_elements
 from zarr_transfer.copy_executor import KeyPair
-from zarr_transfer.copy_region import Memory
 from zarr_transfer.copy_values import copy_pairs
-from zarr_transfer.destination import present_keys
+from zarr_transfer.keys import (
+    array_keys,
+    extra_keys,
+    key_pairs,
+    largest_value,
+    present_keys,
+    top_level,
+)
 from zarr_transfer.plan import same_metadata
-from zarr_transfer.source_keys import largest_value, top_level
 
 if TYPE_CHECKING:
     from zarr_core.tools import NodeMetadata, Reporter, Rollback

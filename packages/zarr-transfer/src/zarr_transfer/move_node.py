@@ -22,11 +22,9 @@ from zarr_core.tools import (
 from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.copy_values import all_same
 from zarr_transfer.execute import execute, prepare_destination
-from zarr_transfer.plan_copy import plan_copy
-from zarr_transfer.same_location import is_within_location
-from zarr_transfer.source_keys import nodes_of, other_keys
-from zarr_transfer.sources import check_source, spec_of
-from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation, is_within
+from zarr_transfer.keys import nodes_of, other_keys
+from zarr_transfer.plan_copy import check_source, plan_copy, spec_of
+from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation, is_within, is_within_location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

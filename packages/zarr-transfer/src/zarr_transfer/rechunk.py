@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.tools import format_bytes
 
-from zarr_transfer.chunk_edges import ChunkEdges
-from zarr_transfer.regions import every_region, reached
+from zarr_transfer.regions import ChunkEdges, every_region, reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

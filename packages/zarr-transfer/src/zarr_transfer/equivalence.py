@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     NDArray = np.ndarray[Any, Any]
 
+
 _LARGEST = 1 << 26  # maximum bytes of a chunk for the test with a sample
 
 

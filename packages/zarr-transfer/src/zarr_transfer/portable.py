@@ -11,16 +11,17 @@ from zarr_core import MemoryStore
 from zarr_core.extension import ValidationProblem
 from zarr_core.tools import optional_function
 
-from zarr_transfer.conversion.requested_layout import is_keep
+from zarr_transfer.target_layout import is_keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from zarr_core.tools import NodeMetadata
 
-    from zarr_transfer.conversion.requested_layout import RequestedLayout
     from zarr_transfer.plan import CopyStep
     from zarr_transfer.spec import NodeLocation
+    from zarr_transfer.target_layout import RequestedLayout
+
 
 # For the first token of the JSON pointer of a problem, the parts of a layout that can solve it,
 # with their values in the order of preference.

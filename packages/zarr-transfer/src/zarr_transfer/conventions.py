@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON, ArrayMetadata, DataType, Format
 
+
 DIMENSIONS = "_ARRAY_DIMENSIONS"
 """The attribute in which xarray stores dimension names in version 2."""
 
