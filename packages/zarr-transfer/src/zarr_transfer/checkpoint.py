@@ -6,9 +6,11 @@ from hashlib import sha256
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.errors import MetadataError, NodeExistsError
+from zarr_core.errors import MetadataError
 from zarr_core.extension import StoreError
 from zarr_core.tools import CHECKPOINT_NAME, log, read_metadata, strictjson
+
+from zarr_transfer.unmanaged import check_unmanaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -151,17 +153,6 @@ def erase_interrupted(new: Array) -> None:
                 len(own),
             )
             new.store.erase_values(own)
-
-
-def check_unmanaged(array: Array, own: set[str]) -> None:
-    """Raise an error if there are keys at the path of a new array that the copy does not own."""
-    documents = array.stored.format.documents(array.path)
-    unmanaged = set(array.store.list_prefix(array.stored.prefix)) - own - {*documents}
-    if unmanaged:
-        raise NodeExistsError(
-            array.stored.location,
-            f"holds {min(unmanaged)!r}, which is not part of a node; remove it first",
-        )
 
 
 class Journal:

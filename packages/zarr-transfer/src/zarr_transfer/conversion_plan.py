@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -12,7 +11,6 @@ from zarr_core import MemoryStore, override_extensions, resolve_store_path
 from zarr_core.errors import ExtensionError, MetadataError, NodeExistsError
 from zarr_core.extension import ArrayMetadata, GroupMetadata, Location, ValidationProblem, ZarrError
 from zarr_core.tools import (
-    CHECKPOINT_NAME,
     check_reserved_names,
     format_named,
     formats_without,
@@ -20,10 +18,10 @@ from zarr_core.tools import (
 )
 
 from zarr_transfer.conventions import dimension_names, follows_convention
-from zarr_transfer.copy_elements import Memory, plan_rechunk
+from zarr_transfer.copy_elements import plan_rechunk
 from zarr_transfer.errors import ConversionError
 from zarr_transfer.execute import is_bare
-from zarr_transfer.keys import ChunkKeys, may_collide
+from zarr_transfer.keys import may_collide
 from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.plan_array import plan_array
 from zarr_transfer.portable import portable_step, requirement
@@ -35,6 +33,7 @@ from zarr_transfer.to_format import (
     storable,
     with_json_floats,
 )
+from zarr_transfer.unmanaged import note_unmanaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -332,7 +331,7 @@ def _check_memory(spec: CopySpec, step: CopyStep, options: CopyOptions) -> CopyS
     old = spec.source.open_array(step.path, step.source_metadata, read_only=True)
     new = spec.dest.open_array(step.path, step.metadata)
     try:
-        rechunking = plan_rechunk(old, new, Memory.of(old, new, options))
+        rechunking = plan_rechunk(old, new, options.max_memory, verify=options.verify)
     except ValueError as error:
         return replace(step, problems=(ValidationProblem("", str(error)),))
     if rechunking.between is not None:
@@ -426,110 +425,3 @@ def _overlap(source: NodeLocation, dest: NodeLocation) -> bool:
         is_within_location(inner.store, inner.path, outer.store, outer.path)
         for inner, outer in ((source, dest), (dest, source))
     )
-
-
-_NUMBER = re.compile("[0-9]+")
-_SHOWN = 3  # keys in a note
-
-
-def note_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopyStep]:
-    """Yield the steps, with problems for nodes of other formats and notes on unmanaged keys.
-
-    A node of another format is not a member of the group.  In place, nodes of the destination's
-    format are ignored.
-    """
-    source, dest, in_place = spec.source, spec.dest, spec.in_place
-    if not source.store.supports_listing:
-        yield from steps
-        return
-    children: dict[str, set[str]] = {}
-    for step in steps:
-        children.setdefault(step.path.rpartition("/")[0], set()).add(step.path)
-    others = list(formats_without(source.format_.name))
-    for step in steps:
-        if not isinstance(step.source_metadata, GroupMetadata):
-            keys = [] if in_place else _keys_beside_chunks(source, step)
-            yield _noted(step, keys)
-            continue
-        keys, members = _unmanaged(source, step.path, children.get(step.path, set()), others)
-        foreign: list[CopyStep] = []
-        for path, key in members.items():
-            owner = next((other for other in others if source.has(other, path)), None)
-            if owner is None:
-                keys.append(key)
-            elif not (in_place and dest.has(dest.format_, path)):
-                foreign.append(_foreign(source, owner, path))
-        yield _noted(step, [] if in_place else keys)
-        yield from foreign
-
-
-def _unmanaged(
-    side: NodeLocation, group: str, children: set[str], others: Sequence[Format]
-) -> tuple[list[str], dict[str, str]]:
-    """Return unmanaged keys of a group, and possible other members with their prefixes."""
-    keys: list[str] = []
-    members: dict[str, str] = {}
-
-    def without_documents(some: Sequence[str], paths: set[str]) -> list[str]:
-        documents = {
-            key for path in paths for fmt in (side.format_, *others) for key in fmt.documents(path)
-        }
-        return [key for key in some if key not in documents]
-
-    for prefix in side.format_.prefixes(side.at(group)):
-        names, prefixes = side.store.list_dir(prefix)
-        for below in prefixes:
-            name = below[len(prefix) : -1]
-            path = f"{group}/{name}" if group else name
-            if path not in children:
-                members[path] = below
-        # Some formats store the metadata of members next to that of the group.
-        if rest := without_documents(sorted(names), {side.at(group)}):
-            keys += without_documents(rest, set(map(side.at, children)))
-    return keys, members
-
-
-def _foreign(source: NodeLocation, format_: Format, path: str) -> CopyStep:
-    """Return a step with a problem for a node of another format."""
-    try:
-        node = format_.read(source.store, source.at(path))
-    except (MetadataError, ExtensionError):
-        node = None
-    message = (
-        f"has the format {format_.name}, so it is not a member of a group of {source.format_.name}; "
-        f"convert it first, separately: path={source.at(path)!r}, "
-        f"source_format={format_.name!r}, zarr_format={source.format_.name!r}"
-    )
-    return CopyStep(
-        path, "array" if isinstance(node, ArrayMetadata) else "group", "nothing",
-        problems=(ValidationProblem("", message),), source_metadata=node,
-    )  # fmt: skip
-
-
-def _keys_beside_chunks(side: NodeLocation, step: CopyStep) -> list[str]:
-    """Return keys directly below an array that are neither metadata nor chunks."""
-    metadata = step.source_metadata
-    if not isinstance(metadata, ArrayMetadata) or metadata.storage_transformers:
-        return []
-    try:
-        chunks = ChunkKeys.of(side, step.path, metadata)
-    except (ExtensionError, ValueError):  # reported as a problem
-        return []
-    at = side.at(step.path)
-    documents = {key for fmt in formats_without("") for key in fmt.documents(at)}
-    first = chunks.key((0,) * metadata.ndim)[len(chunks.prefix) :].partition("/")[0]
-    names, prefixes = side.store.list_dir(chunks.prefix)
-    keys = [key for key in names if key not in documents and chunks.chunk_of(key) is None]
-    folder = _NUMBER.sub("", first)  # of chunks, without coordinates
-    return keys + [p for p in prefixes if _NUMBER.sub("", p[len(chunks.prefix) : -1]) != folder]
-
-
-def _noted(step: CopyStep, keys: Sequence[str]) -> CopyStep:
-    """Return the step with a note on unmanaged keys, if any."""
-    keys = [key for key in keys if f"/{CHECKPOINT_NAME}" not in f"/{key}"]
-    if not keys:
-        return step
-    several = ", ".join(map(repr, sorted(keys)[:_SHOWN]))
-    more = f" with {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-    note = f"unmanaged keys are not copied: {several}{more}"
-    return replace(step, notes=(*step.notes, note))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from zarr_transfer.copy_executor import CopyExecutor
     from zarr_transfer.rechunk import RechunkPlan, RechunkStage
     from zarr_transfer.regions import Coordinates, Region
-    from zarr_transfer.spec import CopyOptions
 
     NDArray = np.ndarray[Any, Any]
 
@@ -54,33 +52,15 @@ _COMPRESSORS = (
 )  # the first that is installed is used
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """The memory that a user allows for copying an array.
-
-    ``most`` is the number of bytes for elements, and for chunks that threads decode and encode.
-    ``copies`` is the number of copies of the elements of a region in memory.
-    """
-
-    most: int | None = None
-    copies: int = 1
-
-    @classmethod
-    def of(cls, old: Array, new: Array, options: CopyOptions) -> Memory:
-        """Return the memory for one array; casting and comparison need copies of elements."""
-        return cls(options.max_memory, 1 + options.verify + (old.dtype != new.dtype))
-
-
-def plan_rechunk(old: Array, new: Array, memory: Memory) -> RechunkPlan:
-    """Return the plan for copying an array, directly or with an intermediate array.
-
-    Raises ValueError if a chunk or shard needs more memory than allowed.
-    """
+def plan_rechunk(
+    old: Array, new: Array, max_memory: int | None = None, *, verify: bool = False
+) -> RechunkPlan:
+    """Return the plan for copying an array; raise ValueError if a chunk needs more memory."""
     source, dest = (Chunking.of(array, thread_count()) for array in (old, new))
-    firm = memory.most is not None
-    most = memory.copies * BUFFER if memory.most is None else memory.most
-    between = supports_intermediate(old, new.store)
-    return plan_stages(source, dest, Budget(most, memory.copies, between=between, firm=firm))
+    copies = 1 + verify + (old.dtype != new.dtype)  # of the elements of a region
+    most = copies * BUFFER if max_memory is None else max_memory
+    between, firm = supports_intermediate(old, new.store), max_memory is not None
+    return plan_stages(source, dest, Budget(most, copies, between=between, firm=firm))
 
 
 def regions_of(stage: RechunkStage, source: Array, *, only_stored: bool) -> Iterator[Region]:
@@ -231,7 +211,7 @@ def copy_elements(
     reporter: Reporter,
     *,
     path: str,
-    memory: Memory | None = None,
+    max_memory: int | None = None,
     executor: CopyExecutor | None = None,
     verify: bool = False,
 ) -> Checkpoint:
@@ -250,7 +230,7 @@ def copy_elements(
         executor.copy_elements(old, new, existing, reporter.advance)
         reporter.end()
         return checkpoint
-    plan = plan_rechunk(old, new, memory or Memory())
+    plan = plan_rechunk(old, new, max_memory, verify=verify)
     stages = _stages(old, new, plan)
     edges: list[Any] = [
         [[along.size, along.length, along.starts and [*along.starts]] for along in stage.plan.cuts]

@@ -14,7 +14,7 @@ from zarr_core.tools import (
     check_attributes,
     keep_nonfinite,
     opened_store,
-    quoted,
+    pluralize,
     reporter_for,
     warn,
 )
@@ -26,7 +26,6 @@ from zarr_transfer.plan_copy import (
     plan_copy,
     read_source,
     spec_of,
-    unmanaged_keys,
 )
 from zarr_transfer.progress import logging_to, summary
 from zarr_transfer.spec import CopyOptions, is_within_location
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from zarr_core.tools import NodeMetadata, StoreLike
 
     from zarr_transfer.copy_executor import CopyExecutor, CopyResult
+    from zarr_transfer.plan import CopyPlan
     from zarr_transfer.progress import Progress
     from zarr_transfer.spec import Compare, CopySpec, IfExists
 
@@ -302,8 +302,7 @@ def _copy(
             shape = f" {step.metadata.shape}" if isinstance(step.metadata, ArrayMetadata) else ""
             verb = "skip" if step.cost == "nothing" else "copy"
             line(f"{verb} /{spec.source.at(step.path)}{shape}")
-        if options.layout and not options.is_partial:
-            _warn_unmanaged(unmanaged_keys(spec, nodes), line)
+        _report_notes(plan, line)
         done, made = plan.result(), []
         if not options.dry_run:
             with (
@@ -312,7 +311,7 @@ def _copy(
             ):
                 made = prepare_destination(plan, rollback, 'copy again with if_exists="skip"')
                 done = execute(plan, options, reporter, rollback)
-            made += (spec.dest.at(step.path) for step in plan.steps)
+            made += (spec.dest.at(step.path) for step in plan.steps if not step.problems)
         line(summary(done, dry_run=options.dry_run))
     return done, made
 
@@ -326,13 +325,15 @@ def _check_decodes(options: CopyOptions) -> None:
         )
 
 
-def _warn_unmanaged(left: list[str], line: Callable[[str], object]) -> None:
-    """Warn about unmanaged keys that are not copied if arrays are decoded."""
-    for key in left:
-        line(f"leave {key}")
-    if left:
-        more = f" with {len(left) - 1} more" if len(left) > 1 else ""
-        warn(
-            f"unmanaged keys are not copied: {quoted(left[0])}{more}; log= lists all, copy_store copies "
-            "them"
-        )
+def _report_notes(plan: CopyPlan, line: Callable[[str], object]) -> None:
+    """Write what is not copied, or changed, to the log; warn of the first."""
+    notes = [
+        f"/{plan.source.at(step.path)}: {note}"
+        for step in plan.steps
+        for note in (*step.notes, *(problem.message for problem in step.problems))
+    ]
+    for note in notes:
+        line(f"note: {note}")
+    if notes:
+        more = f", and {pluralize(len(notes) - 1, 'other note')}" if notes[1:] else ""
+        warn(f"{notes[0]}{more}; log= lists all, copy_store copies all keys")

@@ -11,7 +11,7 @@ from zarr_core.extension import GroupMetadata
 from zarr_core.tools import make_room, parallel_for
 
 from zarr_transfer.checkpoint import checkpoint_key
-from zarr_transfer.copy_elements import Memory, copy_elements
+from zarr_transfer.copy_elements import copy_elements
 from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.copy_values import copy_pairs
 from zarr_transfer.keys import (
@@ -137,7 +137,7 @@ def _copy_array(
         old = plan.source.open_array(step.path, step.source_metadata, read_only=True)
         new = plan.dest.open_array(step.path, step.metadata)
         return copy_elements(
-            old, new, reporter, path=step.path, memory=Memory.of(old, new, options),
+            old, new, reporter, path=step.path, max_memory=options.max_memory,
             executor=options.executor, verify=options.verify,
         )  # fmt: skip
     if step.cost == "copy":

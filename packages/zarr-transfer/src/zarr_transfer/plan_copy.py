@@ -16,31 +16,28 @@ from zarr_core.extension import (
     NodeNotFoundError,
     Store,
     StoreCapabilityError,
-    ZarrError,
 )
 from zarr_core.tools import (
-    CHECKPOINT_NAME,
     Node,
     StoreSnapshot,
     concurrent_map,
     conflicting_format,
-    create_extension,
     format_of_new,
-    formats_without,
     keep_nonfinite,
     occupied,
 )
 
-from zarr_transfer.copy_elements import Memory, plan_rechunk
+from zarr_transfer.copy_elements import plan_rechunk
 from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.keys import KeyOwners, chosen, nodes_of, other_keys, present_keys, top_level
 from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.plan_array import plan_array
 from zarr_transfer.spec import CopySpec, NodeLocation
 from zarr_transfer.target_layout import RequestedLayout
+from zarr_transfer.unmanaged import check_existing_keys, note_unmanaged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from zarr_core import Array
     from zarr_core.extension import Format
@@ -215,7 +212,7 @@ def plan_copy(
         )
     if options.layout:
         steps = tuple(_with_layout(spec, step, options) for step in steps)
-        return CopyPlan(spec, steps)
+        return CopyPlan(spec, steps if arrays_only else tuple(note_unmanaged(spec, steps)))
     owners = KeyOwners(spec.source.format_, [path for path, _ in nodes])
     pairs = []
     for key, target in other_keys(spec, nodes, tops):
@@ -291,7 +288,7 @@ def _with_layout(spec: CopySpec, step: CopyStep, options: CopyOptions) -> CopySt
     if planned.cost == "recode" and options.max_memory is not None and options.executor is None:
         old = spec.source.open_array(step.path, planned.source_metadata, read_only=True)
         new = spec.dest.open_array(step.path, planned.metadata)
-        plan_rechunk(old, new, Memory.of(old, new, options))  # raises an error if it is too small
+        plan_rechunk(old, new, options.max_memory, verify=options.verify)  # too small: an error
     return replace(planned, action=step.action)
 
 
@@ -328,66 +325,3 @@ def _is_initialized(spec: CopySpec, path: str, metadata: ArrayMetadata) -> bool:
         spec.dest.store, metadata, path=path, zarr_format=spec.dest.format_.name, read_only=True
     )
     return array.nchunks_initialized == array.nchunks
-
-
-def unmanaged_keys(spec: CopySpec, nodes: list[tuple[str, NodeMetadata]]) -> list[str]:
-    """Return the unmanaged keys of the source, including metadata of other nodes.
-
-    Checkpoints, and metadata of the nodes in other formats, are not unmanaged.
-    """
-    if not spec.source.store.supports_listing:
-        return []
-    paths = [path for path, _ in nodes]
-    formats = (spec.source.format_, *formats_without(spec.source.format_.name))
-    documents = {key for format_ in formats for path in paths for key in format_.documents(path)}
-    owners = KeyOwners(spec.source.format_, paths)
-    are_chunks = [_chunk_test(spec, path, metadata) for path, metadata in nodes]
-    prefixes = (
-        prefix for path in top_level(paths) for prefix in spec.source.format_.prefixes(path)
-    )
-    unmanaged = []
-    for key in (key for prefix in prefixes for key in spec.source.store.list_prefix(prefix)):
-        owner = owners(key)
-        if key not in documents and (owner is None or not are_chunks[owner](key)):
-            unmanaged.append(key)
-    return sorted(unmanaged)
-
-
-def _chunk_test(spec: CopySpec, path: str, metadata: NodeMetadata) -> Callable[[str], bool]:
-    """Return a function that tells whether a key of a node is a chunk or checkpoint."""
-    if not isinstance(metadata, ArrayMetadata):
-        return lambda key: False
-    try:
-        encoding = create_extension("chunk_key_encoding", metadata.chunk_key_encoding)
-    except ZarrError:
-        encoding = None
-    if encoding is None or metadata.storage_transformers:
-        return lambda key: True  # unknown
-    prefix, ndim = spec.source.format_.chunk_prefix(path), len(metadata.shape)
-    decode = encoding.decode
-    return lambda key: (
-        decode(key[len(prefix) :], ndim) is not None or key.startswith(prefix + CHECKPOINT_NAME)
-    )
-
-
-def check_existing_keys(
-    spec: CopySpec, steps: Sequence[CopyStep], pairs: list[KeyPair], existing: set[str]
-) -> None:
-    """Raise an error if there are keys that would be read as chunks of a copied array."""
-    arrays = [spec.dest.at(step.path) for step in steps if step.action == "copy" and step.is_array]
-    unmanaged = existing.difference(pair.target for pair in pairs)
-    unmanaged.difference_update(
-        key for step in steps for key in spec.dest.format_.documents(spec.dest.at(step.path))
-    )
-    if not unmanaged or not arrays:
-        return
-    prefixes = {spec.dest.format_.chunk_prefix(path): path for path in arrays}
-    for key in sorted(unmanaged):
-        parts = key.split("/")
-        for depth in range(len(parts)):
-            path = prefixes.get("".join(f"{part}/" for part in parts[:depth]))
-            if path is not None:
-                raise NodeExistsError(
-                    Location(spec.dest.store, path),
-                    f"holds {key!r}, which is not part of a node; remove it first",
-                )

@@ -67,8 +67,8 @@ def read_within(
     Raises
     ------
     MemoryLimitError
-        If the limit is too small for one chunk, and for the result if ``out`` is None; nothing is
-        read, and the message has the smallest limit.
+        If the limit is too small for one chunk, and for the result if ``out`` is None or has
+        another data type; nothing is read, and the message has the smallest limit.
     SelectionError, TypeError
         If the selection, ``out`` or the limit is not valid.
     """
@@ -78,32 +78,27 @@ def read_within(
     dtype = stored.resolved.dtype
     if out is not None:
         check_out(stored, out, parsed.shape, dtype)
-    order = stored.result_order or stored.resolved.order
-    order = order if order == "F" and parsed.allows_fortran else "C"
-    own = 0
-    result = out
-    if out is None or not _is_viewable(parsed, out):
-        own = prod(parsed.shape) * dtype.itemsize
-        result = None
+    # The elements are read to ``out`` where it has the same form, otherwise to a copy.
+    is_direct = out is not None and _has_form(parsed, out, dtype)
+    own = 0 if is_direct else prod(parsed.shape) * dtype.itemsize
     parts = [*similar_parts(parsed.selection, stored.axes)] if prod(parsed.shape) else []
-    direct = result is None or (result.dtype == dtype and result.flags.aligned)
     needed = smallest_memory(stored, parsed.selection, parts, "read")
-    if not direct:
-        needed += max((_nbytes(stored, part) for part in parts), default=0)
     if own + needed > max_memory:
         raise MemoryLimitError(stored.location, max_memory, own + needed)
-    if result is None:
-        result = np.empty(parsed.shape, dtype, order)
+    if is_direct:
+        result = out
+    else:
+        order = stored.result_order or stored.resolved.order
+        result = np.empty(parsed.shape, dtype, order if parsed.allows_fortran else "C")
     view = result if parsed.same else parsed.view(result)
-    peak = peak_memory(stored, parsed.selection, parts, "read")
-    if direct and own + peak <= max_memory:
+    if own + peak_memory(stored, parsed.selection, parts, "read") <= max_memory:
         stored.read(parsed.selection, view)
     else:
         limited = _in_python(stored)
 
         def work(part: ChunkProjection) -> None:
             selection = _in_array(part, stored.axes)
-            if direct and all(type(item) is slice for item in part.out_selection):
+            if all(type(item) is slice for item in part.out_selection):
                 limited.read(selection, view[part.out_selection])
                 return
             values = np.empty(selection.shape, dtype)
@@ -111,11 +106,11 @@ def read_within(
             view[part.out_selection] = values
 
         _for_each(stored, parsed, work, max(1, (max_memory - own) // max(1, needed)))
-    if out is not None:
-        if result is not out:
-            out[...] = result
-        return out
-    return result[()] if parsed.scalar else result
+    if out is None:
+        return result[()] if parsed.scalar else result
+    if not is_direct:
+        out[...] = result
+    return out
 
 
 def write_within(
@@ -228,8 +223,10 @@ def _in_python(stored: StoredArray) -> StoredArray:
     return same
 
 
-def _is_viewable(parsed: ParsedSelection, out: NDArray) -> bool:
-    return out.flags.c_contiguous or (parsed.shape == parsed.selection.shape and not parsed.axes)
+def _has_form(parsed: ParsedSelection, out: NDArray, dtype: np.dtype[Any]) -> bool:
+    """Whether elements can be read to an array without a copy."""
+    is_view = out.flags.c_contiguous or (parsed.shape == parsed.selection.shape and not parsed.axes)
+    return is_view and out.dtype == dtype and out.flags.aligned
 
 
 def _has_same_axes(parsed: ParsedSelection) -> bool:
