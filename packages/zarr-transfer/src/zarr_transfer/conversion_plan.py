@@ -120,10 +120,7 @@ def locate(
 
 
 def plan_nodes(spec: CopySpec, root: NodeMetadata, options: CopyOptions) -> CopyPlan:
-    """Return the plan for converting a node with everything below it.
-
-    ``only`` in the options selects the arrays that receive the layout.
-    """
+    """Return the plan for converting a node with everything below it."""
     requested = RequestedLayout(**options.layout)
     kept = RequestedLayout(chunk_key_encoding=requested.chunk_key_encoding)
     roots = _other_roots(spec.dest)
@@ -195,10 +192,7 @@ def _source(
 def nodes(
     side: NodeLocation, root: NodeMetadata | None = None
 ) -> Iterator[tuple[str, NodeMetadata | ZarrError]]:
-    """Iterate over paths and metadata, or errors, of a node and those below it; parents first.
-
-    If the store cannot list its keys, consolidated metadata is used.
-    """
+    """Iterate over paths and metadata, or errors, of a node and those below it, parents first."""
     first = _read(side, "") if root is None else with_json_floats(root)
     copies = first.consolidated if isinstance(first, GroupMetadata) else None
     if copies is not None and not side.store.supports_listing:
@@ -324,10 +318,7 @@ def _compare_with_destination(
 
 
 def _check_memory(spec: CopySpec, step: CopyStep, options: CopyOptions) -> CopyStep:
-    """Return a step that decodes an array, with a problem if it needs too much memory.
-
-    A note reports that chunks are decoded several times, or that an intermediate array is used.
-    """
+    """Return a step that decodes an array, with a problem or a note on its memory."""
     old = spec.source.open_array(step.path, step.source_metadata, read_only=True)
     new = spec.dest.open_array(step.path, step.metadata)
     try:

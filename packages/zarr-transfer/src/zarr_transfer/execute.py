@@ -62,11 +62,7 @@ def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list
 def execute(
     plan: CopyPlan, options: CopyOptions, reporter: Reporter, rollback: Rollback
 ) -> CopyResult:
-    """Execute a plan, after :func:`prepare_destination`.
-
-    Writes the metadata of an array after its last chunk, and that of groups at the end, members
-    first; at the beginning if the store requires it.
-    """
+    """Execute a plan: chunks first, then arrays, then groups, if the store permits this order."""
     todo = plan.todo
     arrays = [step for step in todo if step.is_array]
     groups = [step for step in todo if not step.is_array]

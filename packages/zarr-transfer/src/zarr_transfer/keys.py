@@ -43,11 +43,7 @@ class ChunkKeys:
 
     @classmethod
     def of(cls, side: NodeLocation, path: str, metadata: ArrayMetadata) -> ChunkKeys:
-        """Return the keys of an array.
-
-        Raises ExtensionError if its chunk grid or chunk key encoding is unknown, and ValueError if
-        the grid does not fit the shape.
-        """
+        """Return the keys of an array; raise ExtensionError or ValueError if they are unknown."""
         location = side.location(path)
         grid = create_extension("chunk_grid", metadata.chunk_grid, location.at("/chunk_grid"))
         encoding = create_extension(
@@ -160,11 +156,7 @@ def nodes_of(
     shallow: bool = False,
     children: Children | None = None,
 ) -> list[tuple[str, NodeMetadata]]:
-    """Return paths and metadata of a node and those below it, parents first.
-
-    ``members_only`` omits the node itself, ``shallow`` the groups below it.  ``children`` returns
-    the members of a path; by default from the store.
-    """
+    """Return paths and metadata of a node and those below it, parents first."""
     nodes = [] if members_only else [(spec.source.path, root)]
     if isinstance(root, GroupMetadata):
         depth = 0 if shallow else None
@@ -176,10 +168,7 @@ def nodes_of(
 def chosen(
     nodes: list[tuple[str, NodeMetadata]], source_path: str, only: Callable[[str], bool]
 ) -> list[tuple[str, NodeMetadata]]:
-    """Return the nodes whose path below the source a function selects, with their parent groups.
-
-    Raises TypeError if ``only`` is not callable.
-    """
+    """Return the nodes whose path below the source a function selects, with their parents."""
     if not callable(only):
         raise TypeError(
             f"only must be a function that takes the path of a node and returns whether to copy it, "

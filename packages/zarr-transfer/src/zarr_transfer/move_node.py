@@ -122,17 +122,7 @@ def move_in_store(
 def move_node(
     spec: CopySpec, progress: Callable[[Progress], object] | bool | None = None
 ) -> list[str]:
-    """Move a node with everything below it; return the paths of all new nodes.
-
-    Raises
-    ------
-    NodeNotFoundError
-        If there is no node at the source.
-    NodeExistsError
-        If a node or unmanaged keys exist at the destination, or it is within the source.
-    StoreError
-        If a key was stored at the source meanwhile; it is kept.
-    """
+    """Move a node with everything below it; return the paths of all new nodes."""
     require_erasing(spec.source.store)
     format_, location = spec.source.format_, Location(spec.dest.store, spec.dest.path)
     metadata = format_.read(spec.source.store, spec.source.path)
@@ -209,10 +199,7 @@ def _documents(spec: CopySpec) -> list[tuple[str, str]]:
 
 
 def _was_copied(spec: CopySpec, left: list[tuple[str, str]]) -> bool:
-    """Whether an interrupted move has copied everything.
-
-    It may have removed the metadata of a group that its members imply.
-    """
+    """Whether an interrupted move has copied all, except groups that members imply."""
     same, copies = {(new, old) for old, new in left}, set(_keys(spec.reversed()))
     implied = same.isdisjoint(_documents(spec.reversed()))
     return (

@@ -34,10 +34,10 @@ from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.plan_array import plan_array
 from zarr_transfer.spec import CopySpec, NodeLocation
 from zarr_transfer.target_layout import RequestedLayout
-from zarr_transfer.unmanaged import check_existing_keys, note_unmanaged
+from zarr_transfer.unmanaged import note_unmanaged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from zarr_core import Array
     from zarr_core.extension import Format
@@ -74,12 +74,7 @@ def spec_of(
     overwrite: bool = False,
     snapshot: bool = False,
 ) -> CopySpec:
-    """Return the specification of a copy.
-
-    ``format_`` is the format of the parent group of the copy, if known.  ``overwrite`` ignores an
-    existing node at the path.  ``snapshot`` reads the destination once for all checks.  Raises
-    NodeExistsError if the source and the destination differ in their format and ``layout`` is empty.
-    """
+    """Return the specification of a copy; without a layout, the formats must be the same."""
     own = source.stored.format
     origin = NodeLocation(source.store, source.path, own)
     seen = StoreSnapshot.before_creation(store, path, own, of_node=True) if snapshot else store
@@ -185,20 +180,7 @@ def existing_nodes(
 def plan_copy(
     spec: CopySpec, nodes: list[tuple[str, NodeMetadata]], options: CopyOptions
 ) -> CopyPlan:
-    """Return the plan for copying nodes, after comparing them with the destination.
-
-    With a layout, arrays are decoded; otherwise all keys are copied, or only those of arrays if
-    some nodes are omitted.
-
-    Raises
-    ------
-    NodeExistsError
-        If there is a node, or keys that would be read as chunks of a copied array.
-    StoreCapabilityError
-        If the destination cannot remove keys, or the source cannot list them.
-    MetadataValidationError, ExtensionError, ValueError, TypeError
-        If the layout is not possible for an array.
-    """
+    """Return the plan for copying nodes, after comparing them with the destination."""
     if_exists, overwrite = options.if_exists, options.overwrite
     arrays_only = options.is_partial
     tops = top_level(path for path, _ in nodes)
@@ -325,3 +307,26 @@ def _is_initialized(spec: CopySpec, path: str, metadata: ArrayMetadata) -> bool:
         spec.dest.store, metadata, path=path, zarr_format=spec.dest.format_.name, read_only=True
     )
     return array.nchunks_initialized == array.nchunks
+
+
+def check_existing_keys(
+    spec: CopySpec, steps: Sequence[CopyStep], pairs: list[KeyPair], existing: set[str]
+) -> None:
+    """Raise an error if there are keys that would be read as chunks of a copied array."""
+    arrays = [spec.dest.at(step.path) for step in steps if step.action == "copy" and step.is_array]
+    unmanaged = existing.difference(pair.target for pair in pairs)
+    unmanaged.difference_update(
+        key for step in steps for key in spec.dest.format_.documents(spec.dest.at(step.path))
+    )
+    if not unmanaged or not arrays:
+        return
+    prefixes = {spec.dest.format_.chunk_prefix(path): path for path in arrays}
+    for key in sorted(unmanaged):
+        parts = key.split("/")
+        for depth in range(len(parts)):
+            path = prefixes.get("".join(f"{part}/" for part in parts[:depth]))
+            if path is not None:
+                raise NodeExistsError(
+                    Location(spec.dest.store, path),
+                    f"holds {key!r}, which is not part of a node; remove it first",
+                )

@@ -58,15 +58,7 @@ class Requirement(Protocol):
 
 
 def requirement(libraries: str | Iterable[str] | None) -> Requirement | None:
-    """Return the requirement that these libraries read the result; None if ``libraries`` is None.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If zarr-conformance is not installed.
-    ValueError
-        If a library is unknown.
-    """
+    """Return the requirement that these libraries read the result, if there are any."""
     if libraries is None:
         return None
     portable: Requirement = optional_function("convert(portable=...)")(libraries)
@@ -79,11 +71,7 @@ def portable_step(
     requested: RequestedLayout,
     plan: Callable[[RequestedLayout], CopyStep],
 ) -> CopyStep:
-    """Return a step whose result the libraries read; otherwise one with the problems.
-
-    ``plan`` returns the step for a layout.  Parts of the layout that were not requested change as
-    little as possible.
-    """
+    """Return a step whose result the libraries read; otherwise one with the problems."""
     first = plan(requested)
     if first.problems:
         return first

@@ -164,10 +164,7 @@ class ProgressBar:
 
 @contextmanager
 def logging_to(log: Any) -> Iterator[Callable[[str], object]]:
-    """Return a function that writes lines to a callable, path, file or None.
-
-    Raises TypeError if the log has another type.
-    """
+    """Return a function that writes lines to a callable, path, file or None."""
     if log is None:
         yield lambda line: None
     elif callable(log):

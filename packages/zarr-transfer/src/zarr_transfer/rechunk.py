@@ -314,10 +314,7 @@ def _time(stage: RechunkStage, source: Chunking, dest: Chunking) -> float:
 
 
 def decodings(size: int, length: int, chunk: int) -> int:
-    """Return the number of decoded chunks along a dimension that is read in parts of a length.
-
-    Each chunk is decoded once, and once more for every edge of a part within it.
-    """
+    """Return how many chunks are decoded along a dimension that is read in parts."""
     return ceil(size / length) + ceil(size / chunk) - ceil(size / lcm(length, chunk))
 
 

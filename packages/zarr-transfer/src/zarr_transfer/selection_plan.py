@@ -241,11 +241,7 @@ class ChunkPart(NamedTuple):
 
 
 def similar_parts(selection: Any, axes: Sequence[ChunkAxis]) -> Iterator[ChunkPart]:
-    """Group chunks of the same shape with as many selected elements, as far as that is cheap.
-
-    Slices form at most four groups along a dimension with chunks of one length, however many
-    chunks there are.
-    """
+    """Group chunks with as many selected elements; slices form few groups."""
     if not isinstance(selection, BasicIndexer | OrthogonalIndexer) or not axes:
         for part in project(selection, axes):
             yield ChunkPart(1, part.chunk_coords, part.chunk_selection, part.is_complete_chunk)

@@ -198,20 +198,12 @@ def check_max_memory(given: object) -> None:
 
 
 def is_within_location(store: Store, path: str, other: Store, other_path: str) -> bool:
-    """Whether a location (``store``, ``path``) is the same as another, or below it.
-
-    ``a.zarr`` with the path ``north`` is the same location as ``a.zarr/north``: different stores
-    are compared by URL, local ones after resolving symbolic links.  Buckets with the same name
-    at different endpoints are different.
-    """
+    """Whether a location is the same as another, or below it, also in another store."""
     return path_within(store, path, other, other_path) is not None
 
 
 def path_within(store: Store, path: str, other: Store, other_path: str) -> str | None:
-    """Return the path of a location relative to an outer one; None if it is not inside.
-
-    Locations are compared as in :func:`is_within_location`.
-    """
+    """Return the path of a location relative to an outer one; None if it is not inside."""
     if store == other:
         return _rest(path, other_path)
     if store.traits.realm != other.traits.realm:

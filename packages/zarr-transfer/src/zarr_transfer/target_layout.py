@@ -82,10 +82,7 @@ class RequestedLayout:
         return {name: value for name, value in given.items() if not is_keep(value)} | self.more
 
     def of(self, metadata: ArrayMetadata) -> RequestedLayout:
-        """Return the layout for one array: lengths by dimension names become shapes.
-
-        Other dimensions keep their lengths.  Arrays without any of the names keep their chunks.
-        """
+        """Return the layout for one array: lengths by dimension names become shapes."""
         by_name = {
             name: given for name in ("chunks", "shards") if is_by_name(given := getattr(self, name))
         }
@@ -167,10 +164,7 @@ def plan_layout(
     *,
     rename: bool,
 ) -> TargetLayout:
-    """Return the requested layout; other parts change as little as the format requires.
-
-    Raises MetadataValidationError if there is no such layout.
-    """
+    """Return the requested layout; other parts change as little as the format requires."""
     asked = requested.layout()
     free = [] if requested.exact else [name for name in _RELAXED if name not in asked]
     failure: Exception | None = None
@@ -252,10 +246,7 @@ def _layout(array: Array) -> dict[str, Any]:
 
 
 def _for_dtype(array: Array, dtype: Any) -> dict[str, Any]:
-    """Return changes of the layout for another data type.
-
-    Raises MetadataValidationError if elements cannot be converted.
-    """
+    """Return changes of the layout for another data type; an error if there are none."""
     new = create_array(MemoryStore(), shape=(1,), dtype=dtype).dtype
     if not can_become(array.dtype, new):
         message = f"cannot convert {array.dtype} to {new}; only numbers can be converted"

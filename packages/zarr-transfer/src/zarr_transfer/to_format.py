@@ -37,11 +37,7 @@ M = TypeVar("M", ArrayMetadata, GroupMetadata)
 def array_to_format(
     side: NodeLocation, path: str, metadata: ArrayMetadata, *, rename: bool
 ) -> tuple[ArrayMetadata, list[str]]:
-    """Return the metadata of an array as a format will read it, with notes on changes.
-
-    ``rename`` tells whether dimension names may become an attribute, or the reverse.  Raises
-    MetadataValidationError if the format cannot represent it; pointers are as for version 3.
-    """
+    """Return the metadata of an array as a format will read it, with notes on changes."""
     failure: ZarrError | None = None
     for named, note in name_candidates(metadata) if rename else [(metadata, "")]:
         notes = [note] * bool(note)
@@ -176,10 +172,7 @@ def _additional(stored: JSON, written: JSON) -> Iterator[str]:
 def substitute(
     metadata: ArrayMetadata, problems: Iterable[ValidationProblem]
 ) -> tuple[ArrayMetadata | None, str]:
-    """Return rejected metadata with one substitution that may solve a problem, and a note.
-
-    The metadata is None if no substitution is possible.
-    """
+    """Return metadata with one substitution that may solve a problem, if any, and a note."""
     about = {member for problem in problems for member in problem.pointer.split("/")}
     if "fill_value" in about and metadata.fill_value_undefined:
         note = (
@@ -199,10 +192,7 @@ def substitute(
 
 
 def finite(attributes: dict[str, JSON]) -> tuple[dict[str, JSON], list[str]]:
-    """Return attributes with strings for NaN and infinities, and JSON pointers of these strings.
-
-    The strings are ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``.
-    """
+    """Return attributes with strings for NaN and infinities, and JSON pointers of these."""
     changed: list[str] = []
 
     def visit(value: JSON, pointer: str) -> JSON:
@@ -248,10 +238,7 @@ _INDEX_CODECS: list[JSON] = [{"name": "bytes", "configuration": {"endian": "litt
 
 
 def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
-    """Return metadata without storage transformers for the same stored objects.
-
-    None if there are none, or one has no equivalent codec.
-    """
+    """Return metadata of the same stored objects without storage transformers, if there is."""
     converted: ArrayMetadata | None = metadata if metadata.storage_transformers else None
     while converted is not None and converted.storage_transformers:
         try:

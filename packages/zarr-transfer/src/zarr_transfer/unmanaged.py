@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import ExtensionError, MetadataError, NodeExistsError
-from zarr_core.extension import ArrayMetadata, GroupMetadata, Location, ValidationProblem
+from zarr_core.extension import ArrayMetadata, GroupMetadata, ValidationProblem
 from zarr_core.tools import CHECKPOINT_NAME, formats_without
 
 from zarr_transfer.keys import ChunkKeys
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from zarr_core import Array
     from zarr_core.extension import Format
 
-    from zarr_transfer.copy_executor import KeyPair
     from zarr_transfer.spec import CopySpec, NodeLocation
 
 _NUMBER = re.compile("[0-9]+")
@@ -27,11 +26,7 @@ _SHOWN = 3  # keys in a note
 
 
 def note_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopyStep]:
-    """Yield the steps, with problems for nodes of other formats and notes on unmanaged keys.
-
-    A node of another format is not a member of the group.  In place, nodes of the destination's
-    format are ignored.
-    """
+    """Yield the steps with notes on unmanaged keys, and problems for nodes of other formats."""
     source, dest, in_place = spec.source, spec.dest, spec.in_place
     if not source.store.supports_listing:
         yield from steps
@@ -127,29 +122,6 @@ def _noted(step: CopyStep, keys: Sequence[str]) -> CopyStep:
     more = f" with {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
     note = f"unmanaged keys are not copied: {several}{more}"
     return replace(step, notes=(*step.notes, note))
-
-
-def check_existing_keys(
-    spec: CopySpec, steps: Sequence[CopyStep], pairs: list[KeyPair], existing: set[str]
-) -> None:
-    """Raise an error if there are keys that would be read as chunks of a copied array."""
-    arrays = [spec.dest.at(step.path) for step in steps if step.action == "copy" and step.is_array]
-    unmanaged = existing.difference(pair.target for pair in pairs)
-    unmanaged.difference_update(
-        key for step in steps for key in spec.dest.format_.documents(spec.dest.at(step.path))
-    )
-    if not unmanaged or not arrays:
-        return
-    prefixes = {spec.dest.format_.chunk_prefix(path): path for path in arrays}
-    for key in sorted(unmanaged):
-        parts = key.split("/")
-        for depth in range(len(parts)):
-            path = prefixes.get("".join(f"{part}/" for part in parts[:depth]))
-            if path is not None:
-                raise NodeExistsError(
-                    Location(spec.dest.store, path),
-                    f"holds {key!r}, which is not part of a node; remove it first",
-                )
 
 
 def check_unmanaged(array: Array, own: set[str]) -> None:
