@@ -42,12 +42,12 @@ NAMES = {
         check_attributes check_reserved_names chunk_lengths codec_definition data_type_text MemoryLimiter native_reason_against shorten stored_lengths
         LocalStore NewValue StoreSnapshot
         concurrent_map conflicting_format data_type_for encode_key
-        erase_node escape_controls escape_json file_lock fill_value_test find_provider format_named
+        erase_node escape_controls escape_json file_lock fill_value_test find_provider format_bytes format_named
         format_of_new formats_without holds_anything in_one_thread inner_order longest_wait installed_entry_points
         is_auxiliary is_integer is_node_name is_provided is_reserved_name join json_pointer keep_nonfinite
         key_lock key_order listed log create_extension make_room metadata_differences
          normalise_path number_from_text occupied only_keys optional_function opened_store other_providers package_schema parallel_for parse_partial_metadata permit_nodes parse_selection path_from_url
-        printable_message project project_dimension providers_of put quoted read_metadata
+        pluralize printable_message project project_dimension providers_of put quoted read_metadata
         read_metadata_from read_node refuse_misspelt reporter_for require_consolidating require_erasing require_extension
          scratch store_from_object store_new strictjson take thread_count to_bytes update_additional_fields walk warn without_chunks waiting
          max_encoded_nbytes read_open remote_memory

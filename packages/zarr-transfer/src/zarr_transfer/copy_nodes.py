@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from zarr_core import Group, array_from_metadata, open_group, override_extensions
@@ -29,6 +30,7 @@ from zarr_transfer.plan_copy import (
 )
 from zarr_transfer.progress import logging_to, summary
 from zarr_transfer.spec import CopyOptions, is_within_location
+from zarr_transfer.unmanaged import note_unmanaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -302,7 +304,10 @@ def _copy(
             shape = f" {step.metadata.shape}" if isinstance(step.metadata, ArrayMetadata) else ""
             verb = "skip" if step.cost == "nothing" else "copy"
             line(f"{verb} /{spec.source.at(step.path)}{shape}")
-        _report_notes(plan, line)
+            for note in step.notes:
+                line(f"note: /{spec.source.at(step.path)}: {note}")
+        if options.layout and not options.is_partial:
+            _warn_unmanaged(plan, line)
         done, made = plan.result(), []
         if not options.dry_run:
             with (
@@ -311,7 +316,7 @@ def _copy(
             ):
                 made = prepare_destination(plan, rollback, 'copy again with if_exists="skip"')
                 done = execute(plan, options, reporter, rollback)
-            made += (spec.dest.at(step.path) for step in plan.steps if not step.problems)
+            made += (spec.dest.at(step.path) for step in plan.steps)
         line(summary(done, dry_run=options.dry_run))
     return done, made
 
@@ -325,11 +330,12 @@ def _check_decodes(options: CopyOptions) -> None:
         )
 
 
-def _report_notes(plan: CopyPlan, line: Callable[[str], object]) -> None:
-    """Write what is not copied, or changed, to the log; warn of the first."""
+def _warn_unmanaged(plan: CopyPlan, line: Callable[[str], object]) -> None:
+    """Warn about keys and nodes of other formats, which are not copied if arrays are decoded."""
+    steps = [replace(step, notes=()) for step in plan.steps]
     notes = [
         f"/{plan.source.at(step.path)}: {note}"
-        for step in plan.steps
+        for step in note_unmanaged(plan.spec, steps)
         for note in (*step.notes, *(problem.message for problem in step.problems))
     ]
     for note in notes:

@@ -34,7 +34,6 @@ from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.plan_array import plan_array
 from zarr_transfer.spec import CopySpec, NodeLocation
 from zarr_transfer.target_layout import RequestedLayout
-from zarr_transfer.unmanaged import note_unmanaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -194,7 +193,7 @@ def plan_copy(
         )
     if options.layout:
         steps = tuple(_with_layout(spec, step, options) for step in steps)
-        return CopyPlan(spec, steps if arrays_only else tuple(note_unmanaged(spec, steps)))
+        return CopyPlan(spec, steps)
     owners = KeyOwners(spec.source.format_, [path for path, _ in nodes])
     pairs = []
     for key, target in other_keys(spec, nodes, tops):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from zarr_core import Array
     from zarr_core.extension import ChunkAxis
-    from zarr_core.tools import PreparedCodecChain, StoredArray
+    from zarr_core.tools import ChunkProjection, PreparedCodecChain, StoredArray
 
     NDArray = np.ndarray[Any, Any]
     # Number of chunks, and of one of them: number, selected elements, whether all are.
@@ -263,9 +263,11 @@ def _similar(item: slice | NDArray, axis: ChunkAxis) -> list[_Similar]:
         if last - first > 2:
             return _similar_inside(elements, length, axis)
     groups: dict[Any, _Similar] = {}
+    inside: Any
     for chunk, inside, _, complete, _ in project_dimension(item, axis):
-        same = (inside.start, inside.stop, inside.step) if isinstance(inside, slice) else None
-        key = (axis.length(chunk), complete, same or inside.tobytes())
+        is_slice = isinstance(inside, slice)
+        same = (inside.start, inside.stop, inside.step) if is_slice else inside.tobytes()
+        key = (axis.length(chunk), complete, same)
         count = groups[key][0] if key in groups else 0
         groups[key] = (count + 1, chunk, inside, complete)
     return [*groups.values()]
@@ -325,7 +327,7 @@ def _decoded_nbytes(codecs: PreparedCodecChain, part: ChunkPart, *, is_read: boo
         parts = _inner_parts(codecs, part)
         return inner * sum(item.chunks for item in parts if is_read or not item.is_complete)
     if codecs.prefers_partial_decode and is_read:
-        return prod(part.inside.shape) * itemsize
+        return int(prod(part.inside.shape)) * itemsize
     return codecs.decoded.size * itemsize
 
 
@@ -336,7 +338,9 @@ def _stored_requests(
     stored: StoredArray, selection: Any, *, is_read: bool
 ) -> Iterator[tuple[int, int, int]]:
     """Return 1, requests and bytes for each chunk, by the sizes that the store returns."""
-    projections = [] if selection is None else project(selection, stored.axes)
+    projections: Iterable[ChunkProjection] = ()
+    if selection is not None:
+        projections = project(selection, stored.axes)
     parts = [
         ChunkPart(1, part.chunk_coords, part.chunk_selection, part.is_complete_chunk)
         for part in projections
@@ -352,9 +356,9 @@ def _stored_requests(
             yield 1, *_requests(stored, parts[number], nbytes, sizes, is_read=is_read)
         return
     keys = {stored.chunk_key(part.chunk_coords): part for part in parts}
-    sizes = _sizes(stored, keys.keys())
+    known = _sizes(stored, keys.keys())
     for key, part in keys.items():
-        yield 1, *_requests(stored, part, sizes.get(key, 0), is_read=is_read)
+        yield 1, *_requests(stored, part, known.get(key, 0), is_read=is_read)
 
 
 def _sizes(stored: StoredArray, keys: Iterable[str]) -> dict[str, int]:

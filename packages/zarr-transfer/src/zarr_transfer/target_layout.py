@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from zarr_core.extension import ArrayMetadata, Codec, Format
 
     from zarr_transfer.spec import NodeLocation
-    from zarr_transfer.target_layout import RequestedLayout
 
 
 KEEP = "keep"
@@ -79,7 +78,9 @@ class RequestedLayout:
         given = {item.name: getattr(self, item.name) for item in fields(self)}
         for name in ("chunk_key_encoding", "more", "exact"):
             del given[name]
-        return {name: value for name, value in given.items() if not is_keep(value)} | self.more
+        return {name: value for name, value in given.items() if not is_keep(value)} | dict(
+            self.more
+        )
 
     def of(self, metadata: ArrayMetadata) -> RequestedLayout:
         """Return the layout for one array: lengths by dimension names become shapes."""

@@ -79,15 +79,13 @@ def read_within(
     if out is not None:
         check_out(stored, out, parsed.shape, dtype)
     # The elements are read to ``out`` where it has the same form, otherwise to a copy.
-    is_direct = out is not None and _has_form(parsed, out, dtype)
-    own = 0 if is_direct else prod(parsed.shape) * dtype.itemsize
+    result = out if out is not None and _has_form(parsed, out, dtype) else None
+    own = 0 if result is not None else prod(parsed.shape) * dtype.itemsize
     parts = [*similar_parts(parsed.selection, stored.axes)] if prod(parsed.shape) else []
     needed = smallest_memory(stored, parsed.selection, parts, "read")
     if own + needed > max_memory:
         raise MemoryLimitError(stored.location, max_memory, own + needed)
-    if is_direct:
-        result = out
-    else:
+    if result is None:
         order = stored.result_order or stored.resolved.order
         result = np.empty(parsed.shape, dtype, order if parsed.allows_fortran else "C")
     view = result if parsed.same else parsed.view(result)
@@ -108,7 +106,7 @@ def read_within(
         _for_each(stored, parsed, work, max(1, (max_memory - own) // max(1, needed)))
     if out is None:
         return result[()] if parsed.scalar else result
-    if not is_direct:
+    if result is not out:
         out[...] = result
     return out
 
