@@ -11,7 +11,6 @@ import pytest
 import zarr_core as zarr
 from zarr_cli import errors
 from zarr_cli.command_group import cli
-from zarr_cli.humanize import format_bytes
 from zarr_cli.location import parse_location, parse_option, without_credentials
 from zarr_cli.table import ENTRIES
 
@@ -263,12 +262,3 @@ def test_completion(here):
     assert completed("ch") == ["chunks", "check"]
     assert completed("info", "3.zarr#") == ["3.zarr#height", "3.zarr#north"]
     assert completed("cat", "3.zarr#north/s") == ["3.zarr#north/scalar", "3.zarr#north/shards"]
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1 << 20, "1.0 MiB"), (153 * 1024, "153 KiB"),
-     (2**20 - 1, "1.0 MiB"), (3 << 60, "3.0 EiB"), (1 << 75, "32768 EiB")],
-)  # fmt: skip
-def test_format_bytes(count, text):
-    assert format_bytes(count) == text

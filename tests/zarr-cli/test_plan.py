@@ -5,13 +5,13 @@ import json
 import pytest
 
 
-def test_the_plan_is_a_table_with_a_picture(here, command):
+def test_the_plan_is_a_table(here, command):
     printed = command("plan", "3.zarr#height", "0:2,0:3")
     lines = printed.splitlines()
     assert lines[0].startswith("read of file://")
     assert lines[0].endswith("'/height'")
     assert lines[1].split() == ["selection", "2", "x", "3"]
-    assert "█" in lines[-1] or "·" in lines[-1]
+    assert lines[-1].split()[:2] == ["smallest", "max_memory"]
 
 
 def test_writes_and_exact_plans(here, command):

@@ -19,7 +19,15 @@ from zarr_core.errors import (
     UnsupportedFieldError,
     ZarrError,
 )
-from zarr_core.messages import escape_controls, escape_json, listed, quoted, shorten
+from zarr_core.messages import (
+    escape_controls,
+    escape_json,
+    format_bytes,
+    listed,
+    pluralize,
+    quoted,
+    shorten,
+)
 from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 
 HOSTILE = [*map(chr, range(32)), *map(chr, range(0x7F, 0xA0)), *"\u2028\u2029\u202e\u2066\ud800"]
@@ -164,3 +172,18 @@ def test_refusing_a_document_takes_linear_time(document):
         assert len(str(refused.value)) < 3000
 
     assert growth(document, refuse, 2000) < LIMIT
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "text"),
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (153 * 1024, "153.0 KiB"),
+     (2**20 - 1, "1.0 MiB"), (1 << 75, "33554432.0 PiB")],
+)  # fmt: skip
+def test_a_number_of_bytes_has_a_unit(nbytes, text):
+    assert format_bytes(nbytes) == text
+
+
+def test_a_number_has_a_noun():
+    assert [pluralize(number, "key") for number in (0, 1, 12_000)] == [
+        "0 keys", "1 key", "12,000 keys"
+    ]  # fmt: skip

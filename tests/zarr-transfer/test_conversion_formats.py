@@ -8,7 +8,7 @@ import pytest
 import zarr_core as zarr
 from zarr_core.extension import ExtensionDefinition
 from zarr_transfer import ConversionError, convert, plan_conversion
-from zarr_transfer.conversion.transformers import with_sharding_transformer
+from zarr_transfer.to_format import with_sharding_transformer
 
 FORMATS = sorted(
     line.name for line in zarr.installed_extensions(load=False) if line.extension_point == "format"

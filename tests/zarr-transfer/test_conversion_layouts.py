@@ -6,7 +6,7 @@ import zarr_core as zarr
 from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_transfer import ConversionError, convert, copy_region, plan_conversion
+from zarr_transfer import ConversionError, convert, copy_elements, plan_conversion
 
 LONG = 23
 
@@ -49,7 +49,7 @@ def test_elements_stay_what_they_are(conversion):
     zarr.create_array(source, data=values, fill_value=random.integers(0, 3), **old)
     before = {key: bytes(source.get(key)) for key in source.list()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(copy_region, "BUFFER", budget)
+        patch.setattr(copy_elements, "BUFFER", budget)
         done = convert(source, dest, **new)
     array = zarr.open_array(dest, mode="r")
     assert np.array_equal(array[...], values)
@@ -92,7 +92,7 @@ def test_the_rest_of_the_layout_stays():
 
 
 def test_another_fill_value_does_not_change_elements(monkeypatch):
-    monkeypatch.setattr(copy_region, "BUFFER", 5)  # so most regions contain no stored chunks
+    monkeypatch.setattr(copy_elements, "BUFFER", 5)  # so most regions contain no stored chunks
     source, dest = zarr.MemoryStore(), zarr.MemoryStore()
     zarr.create_array(source, shape=500, chunks=5, dtype="int8", fill_value=1)[0:3] = 9
     convert(source, dest, fill_value=2)
@@ -147,7 +147,7 @@ def test_each_chunk_is_decoded_as_seldom_as_memory_allows(budget, monkeypatch):
     source = CountingStore(zarr.MemoryStore())
     zarr.create_array(source, data=np.ones((64, 64)), chunks=(1, 64), compressors=None)
     source.calls.clear()
-    monkeypatch.setattr(copy_region, "BUFFER", budget)
+    monkeypatch.setattr(copy_elements, "BUFFER", budget)
     convert(source, zarr.MemoryStore(), chunks=(64, 1))
     reads = [key for key in source.keys("get", "get_limited", "open_value") if key.startswith("c/")]
     columns = max(1, budget // 8 // 64)

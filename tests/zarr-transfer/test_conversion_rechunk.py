@@ -12,7 +12,7 @@ from zarr_transfer import (
     ElementsDifferError,
     checkpoint,
     convert,
-    copy_region,
+    copy_elements,
     plan_conversion,
     rechunk,
 )
@@ -190,7 +190,7 @@ def test_overwriting_removes_what_a_stop_has_left(long_array):
 @pytest.fixture
 def tight(monkeypatch):
     """Little memory, and copies of any size are limited."""
-    monkeypatch.setattr(copy_region, "BUFFER", 4096)
+    monkeypatch.setattr(copy_elements, "BUFFER", 4096)
     monkeypatch.setattr(rechunk, "_OVERHEAD", 0)
     monkeypatch.setattr(rechunk, "_PER_OBJECT", 0)
     monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)

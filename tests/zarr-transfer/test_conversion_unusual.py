@@ -8,7 +8,7 @@ import zarr_core as zarr
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ExtensionDefinition, StorageTransformer, Store
 from zarr_transfer import ConversionError, convert, plan_conversion
-from zarr_transfer.conversion.equivalence import decodes
+from zarr_transfer.equivalence import decodes
 
 VALUES = np.arange(1, 31).reshape(5, 6)
 

@@ -382,7 +382,7 @@ def test_arrays_get_another_layout(source, target):
 
 
 def test_a_large_array_is_decoded_in_parts(monkeypatch):
-    monkeypatch.setattr("zarr_transfer.copy_region.BUFFER", 1000)
+    monkeypatch.setattr("zarr_transfer.copy_elements.BUFFER", 1000)
     values = np.arange(60 * 50, dtype="i4").reshape(60, 50)
     source = zarr.create_array(data=values, chunks=(7, 50))
     seen = []
@@ -394,7 +394,7 @@ def test_a_large_array_is_decoded_in_parts(monkeypatch):
 @pytest.fixture
 def planes(monkeypatch):
     """Planes in a counting store, with little memory."""
-    monkeypatch.setattr("zarr_transfer.copy_region.BUFFER", 4096)
+    monkeypatch.setattr("zarr_transfer.copy_elements.BUFFER", 4096)
     monkeypatch.setattr("zarr_transfer.rechunk._OVERHEAD", 0)
     monkeypatch.setattr("zarr_transfer.rechunk._PER_OBJECT", 0)
     values = np.random.default_rng(0).normal(size=(30, 24, 20)).astype("f4")
@@ -592,11 +592,13 @@ def test_keys_not_copied_by_decoding_are_reported(tmp_path):
     assert set(strangers) <= set(zarr.copy(group, tmp_path / "all").store.list())
     lines = []
     with pytest.warns(
-        UserWarning, match=r"unmanaged keys are not copied: 'a/why\.txt' with 3 more"
+        UserWarning, match=r"/: unmanaged keys are not copied: 'notes/', and 2 other notes; log="
     ) as seen:
         copy = zarr.copy(group, tmp_path / "some", chunks=4, log=lines.append)
     assert seen[0].filename == __file__
-    assert [line[6:] for line in lines if line.startswith("leave ")] == strangers
+    notes = [line for line in lines if line.startswith("note: ")]
+    assert notes[2] == "note: /a: unmanaged keys are not copied: 'a/why.txt'"
+    assert notes[1].startswith("note: /x: has the format v2, so it is not a member")
     assert sorted(copy.store.list()) == ["a/c/0", "a/zarr.json", "zarr.json"]
     # The choice of the caller is used.
     zarr.copy(group, tmp_path / "chosen", chunks=4, only=lambda path: path == "a")

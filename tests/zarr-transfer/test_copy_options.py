@@ -7,7 +7,7 @@ from counting_store import CountingStore
 from failing_store import FailingStore
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import BytesToBytesCodec, StoreError
-from zarr_transfer import ConversionError, CopyExecutor, ElementsDifferError, copy_region, rechunk
+from zarr_transfer import ConversionError, CopyExecutor, ElementsDifferError, copy_elements, rechunk
 
 
 class Lossy(BytesToBytesCodec):
@@ -91,7 +91,7 @@ def test_unmanaged_keys_are_not_overwritten(array, function):
 
 @pytest.mark.parametrize("function", [zarr.copy, zarr.convert], ids=["copy", "convert"])
 def test_without_a_position_what_is_stored_is_not_copied_again(function, monkeypatch):
-    monkeypatch.setattr(copy_region, "BUFFER", 10)  # a row
+    monkeypatch.setattr(copy_elements, "BUFFER", 10)  # a row
     monkeypatch.setattr(rechunk, "_OVERHEAD", 0)
     values = np.arange(1, 201, dtype="u1").reshape(20, 10)
     array = zarr.create_array(data=values, chunks=(1, 10))

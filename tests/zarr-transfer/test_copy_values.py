@@ -9,7 +9,7 @@ import zarr_core as zarr
 from waits import PATIENCE, wait_until
 from zarr_core.tools import MemoryLimiter
 from zarr_transfer import copy_values
-from zarr_transfer.source_keys import largest_value
+from zarr_transfer.keys import largest_value
 
 
 class Watched(zarr.MemoryStore):

@@ -1,7 +1,11 @@
-"""Plans of reads and writes: their numbers are those of the read or write."""
+"""Plans of reads and writes: their numbers are those of the read or write, or upper estimates."""
 
 import json
+import sys
 import threading
+from collections import Counter
+from functools import partial
+from math import prod
 from random import Random
 
 import numpy as np
@@ -9,8 +13,10 @@ import pytest
 import zarr_core as zarr
 from random_layouts import cases, reader
 from zarr_core.errors import ChunkDecodeError, SelectionError
-from zarr_core.extension import ByteRange, ByteReader, Store
+from zarr_core.extension import BasicIndexer, ByteRange, ByteReader, Store
+from zarr_core.tools import RegularAxis, parse_selection, project, project_dimension
 from zarr_transfer import Plan, plan_selection
+from zarr_transfer.selection_plan import similar_parts
 
 
 class WireStore(Store):
@@ -149,13 +155,22 @@ def check_cases(seed, count, each):
             continue
         found, result = counted(array, kind, selection)
         context = (layout, array.metadata, kind, selection)
-        assert (plan.requests, plan.read_nbytes) == found, context
+        if not array.stored.codecs.prefers_partial_decode:
+            assert (plan.requests, plan.read_nbytes) == found, context
+        elif (
+            found[1] and layout != "nested shards"
+        ):  # the indexes of inner shards are requested, too
+            assert found[0] / 2 <= plan.requests <= 2 * found[0], context
+            assert found[1] <= plan.read_nbytes, context
         assert plan.nbytes == result.nbytes, context
         assert plan.shape == result.shape, context
         array.store.reset()
         assumed = plan_selection(array, selection, indexing=kind)
         assert array.store.requests == 0, context
-        assert assumed.chunks == plan.chunks == len(plan.chunk_coords()), context
+        chunks = project(parse_selection(array, selection, kind).selection, array.stored.axes)
+        assert assumed.chunks == plan.chunks == (len([*chunks]) if plan.nbytes else 0), context
+        assert assumed.inner_chunks == plan.inner_chunks, context
+        assert assumed.read_nbytes >= found[1], context
         done += 1
     return done
 
@@ -167,26 +182,6 @@ def test_plans_are_exact():
 @pytest.mark.slow
 def test_ten_thousand_plans_are_exact():
     assert check_cases(2, 270, 40) >= 10_000
-
-
-@pytest.mark.parametrize("latency", [False, True])
-@pytest.mark.parametrize("shards", [None, (600, 900)])
-def test_plans_without_requests_are_exact_if_nothing_is_compressed(shards, latency):
-    array = zarr.create_array(
-        WireStore(latency), shape=(1200, 900), chunks=(200, 300), shards=shards, dtype="f4",
-        compressors=None,
-    )  # fmt: skip
-    array[...] = np.arange(1, array.size + 1).reshape(array.shape)
-    random = Random(3)
-    for _ in range(30):
-        starts = [random.randrange(size) for size in array.shape]
-        selection = tuple(
-            slice(start, random.randint(start + 1, size), random.choice((1, 1, 3)))
-            for start, size in zip(starts, array.shape, strict=True)
-        )
-        plan = plan_selection(array, selection)
-        found, _ = counted(array, "basic", selection)
-        assert (plan.requests, plan.read_nbytes) == found, selection
 
 
 def test_plans_of_writes_are_exact():
@@ -214,34 +209,65 @@ def test_plans_of_writes_are_exact():
     assert done > 100
 
 
-def test_a_plan_of_a_billion_chunks_takes_no_longer():
-    array = zarr.create_array(
-        None, shape=(10**6, 10**6, 10**4), chunks=(100, 100, 1000), dtype="f4"
+def calls(work):
+    """Return the number of functions that are called."""
+    count = 0
+
+    def called(_, event, __):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(called)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("step", [1, 3, 250])
+def test_a_plan_of_ten_million_chunks_takes_as_long_as_of_ten(step):
+    few, many = (
+        zarr.create_array(None, shape=(100 * count, 500), chunks=(100, 70), dtype="f4")
+        for count in (10, 10**7)
     )
-    plan = plan_selection(array, np.s_[50:, ::2, :9999])
-    assert plan.chunks == plan.requests == 10**9
-    assert plan.nbytes == plan.shape[0] * plan.shape[1] * plan.shape[2] * 4
-    assert plan.picture() == ""
+    plan_selection(few)
+    numbers = [calls(partial(plan_selection, array, np.s_[30::step, ::2])) for array in (few, many)]
+    assert numbers[1] <= numbers[0] + 20
+    plan = plan_selection(many, np.s_[50::step, ::2])
+    assert plan.chunks == plan.requests == 8 * min(10**7, -(-(10**9 - 50) // step))
+    assert plan.nbytes == prod(plan.shape) * 4
 
 
-def test_a_plan_is_a_table_and_a_picture():
+def test_chunks_of_slices_are_counted():
+    random = Random(5)
+    for _ in range(300):
+        size, length, step = (random.randint(1, most) for most in (400, 40, 60))
+        start = random.randrange(size)
+        item = slice(start, random.randint(start, size), step)
+        axis = RegularAxis(size, -(-size // length), length)
+        expected = Counter(
+            (len(range(size)[part]), complete)
+            for _, part, _, complete, _ in project_dimension(item, axis)
+        )
+        found = Counter()
+        for part in similar_parts(BasicIndexer((item,)), (axis,)):
+            assert part.inside.index[0].stop <= length
+            found[part.inside.shape[0], part.is_complete] += part.chunks
+        assert found == expected, (size, length, item)
+
+
+def test_a_plan_is_a_table():
     array = zarr.create_array(None, shape=(40, 60), chunks=(10, 10), dtype="f4")
     plan = plan_selection(array, np.s_[5:25, 12:15])
     assert isinstance(plan, Plan)
     lines = str(plan).splitlines()
     assert lines[0].startswith("read of memory://")
     assert lines[2].split() == ["chunks", "3", "of", "24"]
-    assert [line.strip() for line in lines[-4:]] == ["·█····"] * 3 + ["······"]
+    assert lines[-1].split()[:2] == ["smallest", "max_memory"]
     assert json.loads(json.dumps(plan.to_dict()))["chunks"] == 3
+    assert plan.to_dict()["requests"] == 3
     assert plan.amplification == 3 * 400 / (20 * 3 * 4)
-
-
-def test_a_picture_of_a_large_grid_has_shades():
-    array = zarr.create_array(None, shape=(256,), chunks=(1,), dtype="u1")
-    assert plan_selection(array, slice(0, 130)).picture() == "█" * 32 + "▒" + "·" * 31
-    assert plan_selection(array, slice(0, 129)).picture()[32] == "░"
-    assert plan_selection(array, slice(0, 0)).picture() == ""
-    assert plan_selection(zarr.create_array(None, shape=(), dtype="u1")).picture() == ""
 
 
 def test_plans_of_nothing_and_of_one_element():
@@ -281,7 +307,8 @@ def test_plans_of_other_codecs_with_partial_decoding():
     for selection in (np.s_[3:40], np.s_[:, 7], np.s_[2000, 5], np.s_[...]):
         plan = plan_selection(array, selection, exact=True)
         found, _ = counted(array, "basic", selection)
-        assert (plan.requests, plan.read_nbytes) == found
+        assert plan.requests <= 2 * found[0]
+        assert plan.read_nbytes >= found[1]
 
 
 def test_a_damaged_index_is_an_error_only_of_exact_plans():

@@ -83,5 +83,9 @@ def test_requests_to_s3_are_those_of_the_plan(s3_server, proxy, layout):
             proxy.forget()
             opened[selection]
             exchanges = proxy.traffic.exchanges
-            assert len(exchanges) == plan.requests, selection
-            assert sum(it.received for it in exchanges) == plan.read_nbytes, selection
+            received = sum(it.received for it in exchanges)
+            if layout == "chunks":
+                assert (len(exchanges), received) == (plan.requests, plan.read_nbytes), selection
+            else:
+                assert len(exchanges) / 2 <= plan.requests <= 2 * len(exchanges), selection
+                assert received <= plan.read_nbytes, selection

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import NodeExistsError
-from zarr_transfer.same_location import is_within_location
+from zarr_transfer.spec import is_within_location
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -88,18 +88,6 @@ def test_reading_casts_within_the_limit():
     assert np.array_equal(points, array.vindex[place, place])
 
 
-def test_fields_within_the_limit():
-    dtype = np.dtype([("x", "i4"), ("y", "f8")])
-    values = np.zeros(1000, dtype)
-    values["x"] = np.arange(1000)
-    array = zarr.array(values, chunks=100)
-    found = read_within(array, slice(5, 777), fields="x", max_memory=2_000_000)
-    assert np.array_equal(found, np.arange(5, 777))
-    write_within(array, slice(150, 250), 7.5, fields="y", max_memory=4_000_000)
-    assert array["y"].sum() == 750
-    assert np.array_equal(array["x"], np.arange(1000))
-
-
 def test_one_element():
     array = zarr.array([3, 4])
     found = read_within(array, 1, max_memory=2_000_000)

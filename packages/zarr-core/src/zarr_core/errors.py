@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.messages import listed, printable_message, quoted
+from zarr_core.messages import listed, pluralize, printable_message, quoted
 from zarr_core.metadata.validation_problem import problem_lines
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ class MetadataError(ZarrError, ValueError):
         self.location, self.problems = location, problems
 
     def _message(self) -> str:
-        count = len(self.problems)
-        return f"invalid metadata, {count} problem{'' if count == 1 else 's'}:"
+        return f"invalid metadata, {pluralize(len(self.problems), 'problem')}:"
 
 
 class MetadataDecodeError(MetadataError):

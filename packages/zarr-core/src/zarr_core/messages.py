@@ -102,6 +102,21 @@ def printable_message(text: str) -> str:
     return escape_controls(shorten(text, _MESSAGE), keep="\n")
 
 
+def format_bytes(nbytes: float) -> str:
+    """Return a number of bytes with a unit, such as ``1.6 KiB``."""
+    size, unit = float(nbytes), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        if size < 1023.95:  # else 1024.0 KiB
+            break
+        size, unit = size / 1024, larger
+    return f"{nbytes:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def pluralize(number: int, noun: str) -> str:
+    """Return a number with its noun, such as ``1 chunk`` or ``12,000 chunks``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 # --- warnings ---
 
 

@@ -54,7 +54,8 @@ _NAMES = {
     "zarr_core.normalize.constraints": "parse_partial_metadata",
     "zarr_core.normalize.data_types": "data_type_for",
     "zarr_core.messages": (
-        "escape_controls escape_json listed log printable_message quoted shorten warn"
+        "escape_controls escape_json format_bytes listed log pluralize printable_message quoted "
+        "shorten warn"
     ),
     "zarr_core.optional": "Reporter optional_function reporter_for",
     "zarr_core.registry.entry_points": "entry_points:installed_entry_points",

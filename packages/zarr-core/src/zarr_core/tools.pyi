@@ -66,8 +66,10 @@ from zarr_core.interfaces.store import store_from_object as store_from_object
 from zarr_core.interfaces.store import to_bytes as to_bytes
 from zarr_core.messages import escape_controls as escape_controls
 from zarr_core.messages import escape_json as escape_json
+from zarr_core.messages import format_bytes as format_bytes
 from zarr_core.messages import listed as listed
 from zarr_core.messages import log as log
+from zarr_core.messages import pluralize as pluralize
 from zarr_core.messages import printable_message as printable_message
 from zarr_core.messages import quoted as quoted
 from zarr_core.messages import shorten as shorten

@@ -6,14 +6,13 @@ import json
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.tools import chunk_lengths, data_type_text, stored_lengths
+from zarr_core.tools import chunk_lengths, data_type_text, format_bytes, pluralize, stored_lengths
 
 from zarr_display.attributes_html import folded_attributes
 from zarr_display.codec_origins import encoders
 from zarr_display.colours import WARNING
 from zarr_display.grid_picture import grid_picture
 from zarr_display.html import CODE, MUTED, heading, row, table, tag, text
-from zarr_display.humanize import counted, format_nbytes
 from zarr_display.info import fill_value
 
 if TYPE_CHECKING:
@@ -81,8 +80,8 @@ def _rows(array: StoredArray) -> Iterator[str]:
     ]
     yield heading("", *columns)
     yield row("Shape", *map(text, shapes))
-    yield row("Bytes", *("" if it is None else format_nbytes(it) for it in sizes))
-    yield row("Count", counted(size, "element"), *(f"{it:,}" for it in counts))
+    yield row("Bytes", *("" if it is None else format_bytes(it) for it in sizes))
+    yield row("Count", pluralize(size, "element"), *(f"{it:,}" for it in counts))
     yield row("Data type", text(data_type_text(array)), span=span)
     yield row("Fill value", text(fill_value(array), 80), span=span)
     yield row("Encoded by", "".join(map(_encoder, encoders(array))), span=span)

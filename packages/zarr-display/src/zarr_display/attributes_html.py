@@ -6,10 +6,9 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import strictjson
+from zarr_core.tools import pluralize, strictjson
 
 from zarr_display.html import CODE, folded, row, table, tag, text
-from zarr_display.humanize import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +34,7 @@ def folded_attributes(attributes: Mapping[str, Any]) -> str:
     if not attributes:
         return ""
     plain = {name: strictjson.plain_floats(value) for name, value in attributes.items()}
-    return folded(counted(len(plain), "attribute"), attributes_html(plain))
+    return folded(pluralize(len(plain), "attribute"), attributes_html(plain))
 
 
 def _value(value: Any) -> str:

@@ -7,11 +7,10 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.tools import escape_controls
+from zarr_core.tools import escape_controls, format_bytes, pluralize
 
 from zarr_display.chunk_inventory import ChunkInventory
 from zarr_display.colours import SCALE, WARNING
-from zarr_display.humanize import counted, format_nbytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -358,16 +357,16 @@ def summary(found: ChunkMap) -> list[str]:
     """Return the totals, in one or a few sentences."""
     numbers = found.to_dict()
     total, stored = numbers["total"], numbers["total_stored"]
-    line = f"{found.name}: {stored:,} of {counted(total, found.unit)} stored"
+    line = f"{found.name}: {stored:,} of {pluralize(total, found.unit)} stored"
     if numbers["total_nbytes"] is not None and stored:
-        line += f", {format_nbytes(numbers['total_nbytes'])}"
+        line += f", {format_bytes(numbers['total_nbytes'])}"
         if numbers["total_nbytes_in_memory"] and numbers["total_nbytes"]:
             ratio = numbers["total_nbytes_in_memory"] / numbers["total_nbytes"]
             line += f", ratio {ratio:.1f}"
     lines = [line]
     words = ("rows: ", "columns: ")[2 - len(found.dims) :]
     axes = [
-        f"{word}{name} ({counted(count, found.unit)})"
+        f"{word}{name} ({pluralize(count, found.unit)})"
         for word, name, count in zip(words, found.dims, found.shape, strict=True)
     ]
     dimensions = ", ".join([*axes, *([found.others] if found.others else [])])
@@ -394,7 +393,7 @@ def legend(found: ChunkMap) -> list[str]:
     parts += [f"{FAILS} not smaller than in memory"] if FAILS in symbols else []
     largest = largest_mean(found)
     if symbols & {*BARS} and largest:
-        parts.append(f"{BARS[0]} to {BARS[-1]} up to {format_nbytes(largest)} per {found.unit}")
+        parts.append(f"{BARS[0]} to {BARS[-1]} up to {format_bytes(largest)} per {found.unit}")
     elif symbols & {*BARS}:
         parts.append(f"{BARS[-1]} stored")
     return ["  ".join(parts)] if parts else []

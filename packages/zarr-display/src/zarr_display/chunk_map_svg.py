@@ -7,11 +7,11 @@ from math import isfinite, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+from zarr_core.tools import format_bytes, pluralize
 
 from zarr_display.chunk_map import largest_mean, summary
 from zarr_display.colours import SCALE
 from zarr_display.html import number, tag, text
-from zarr_display.humanize import counted, format_nbytes
 from zarr_display.svg import label, svg
 
 if TYPE_CHECKING:
@@ -145,10 +145,10 @@ def _tooltip(found: ChunkMap, row: int, column: int) -> str:
     )
     place = ", ".join(f"{name} {span}" for name, span in zip(found.dims, ranges, strict=True))
     stored, chunks = int(found.stored[at]), int(found.chunks[at])
-    many = f"{stored} of {counted(chunks, found.unit)} stored" if chunks > 1 else ""
+    many = f"{stored} of {pluralize(chunks, found.unit)} stored" if chunks > 1 else ""
     parts = [many or ("stored" if stored else "not stored")]
     if stored and found.nbytes is not None:
-        parts.append(format_nbytes(int(found.nbytes[at])))
+        parts.append(format_bytes(int(found.nbytes[at])))
     if isfinite(ratio := float(found.ratios[at])):
         parts.append(f"ratio {ratio:.2f}")
     return f"{place}{': ' if place else ''}{', '.join(parts)}"
@@ -191,7 +191,7 @@ def _legend(found: ChunkMap) -> Iterator[str]:
             yield tag("rect", x=step * 14, y=y, width=14, height=10, fill=colour)
         if largest:
             yield label(0, y + 24, "0")
-            yield label(14 * len(SCALE), y + 24, format_nbytes(largest), anchor="end")
+            yield label(14 * len(SCALE), y + 24, format_bytes(largest), anchor="end")
             yield label(0, y + 38, f"stored per {found.unit}")
             y += 56
         else:

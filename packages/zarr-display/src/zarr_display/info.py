@@ -12,6 +12,7 @@ from zarr_core.tools import (
     chunk_lengths,
     data_type_text,
     escape_controls,
+    format_bytes,
     native_reason_against,
     shorten,
     stored_lengths,
@@ -19,7 +20,6 @@ from zarr_core.tools import (
 )
 
 from zarr_display.html import row, table, text
-from zarr_display.humanize import format_nbytes
 from zarr_display.tree import members_of
 
 if TYPE_CHECKING:
@@ -175,5 +175,5 @@ def _shape(shape: tuple[int | str, ...]) -> str:
 
 
 def _size(nbytes: int) -> str:
-    text = format_nbytes(nbytes)
+    text = format_bytes(nbytes)
     return text if nbytes < 1024 else f"{text} ({nbytes} B)"

@@ -30,7 +30,6 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import CodecChain, PreparedCodecChain, is_integer
 
-from zarr_sharding.index import AssumedIndexFormat
 from zarr_sharding.inner_chunks import GAP_BYTES
 from zarr_sharding.reader import read_part
 from zarr_sharding.shard import Shard, index_representation, inner_grid, prepare_shard
@@ -181,24 +180,6 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
     ) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the stored sizes of the inner chunks in bytes; reads only the index."""
         return self._shard(decoded).index.read(reader).sizes()
-
-    def for_plan(
-        self, decoded: ArrayRepresentation, inner: object, inner_nbytes: int | None
-    ) -> tuple[Self, int | None]:
-        """For plans of zarr-transfer: a codec that makes the same requests, and the size of a shard."""
-        assert isinstance(inner, PreparedCodecChain)
-        shard = self._shard(decoded)
-        index, nbytes = shard.index, None
-        if inner_nbytes is not None:
-            index = AssumedIndexFormat(
-                index.chain, index.size, index.at_start, index.grid, inner_nbytes
-            )
-            nbytes = index.size + index.count * inner_nbytes
-        same = replace(self)
-        same._shards[decoded] = replace(  # noqa: SLF001 - of the same class
-            shard, inner=inner, index=index, inner_shard=None, flat=None
-        )
-        return same, nbytes
 
     def prefetch(self, decoded: ArrayRepresentation) -> ByteRange:
         """Return the byte range of the index, extended to the minimum size of a read."""

@@ -181,33 +181,6 @@ class IndexFormat:
         return list(encoded or ())
 
 
-@dataclass(frozen=True, slots=True)
-class AssumedIndexFormat(IndexFormat):
-    """An index that is requested but not decoded: all inner chunks are stored, in C order.
-
-    Parameters
-    ----------
-    inner_nbytes : int
-        The size of every inner chunk, in bytes.
-    """
-
-    inner_nbytes: int
-
-    def read_one(self, reader: ByteReader, number: int) -> tuple[int, int]:
-        """Make the same requests, and return the assumed offset and length."""
-        if self.chain.has_memory_layout and not self.chain.bytes_to_bytes:
-            reader.read((0 if self.at_start else reader.size - self.size) + 16 * number, 16)
-        else:
-            self._stored(reader)
-        return (self.size if self.at_start else 0) + number * self.inner_nbytes, self.inner_nbytes
-
-    def _decode(self, stored: Buffer, low: int, high: int) -> ShardIndex:
-        entries = np.empty((self.count, 2), np.uint64)
-        entries[:, 0] = low + np.arange(self.count, dtype=np.uint64) * np.uint64(self.inner_nbytes)
-        entries[:, 1] = self.inner_nbytes
-        return ShardIndex(entries, low, high, self.grid)
-
-
 def _index_error(error: ChunkDecodeError) -> ChunkDecodeError:
     return type(error)(f"shard index: {error.reason}", error.codec)
 

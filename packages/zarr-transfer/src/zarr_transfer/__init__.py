@@ -10,27 +10,24 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _NAMES = {
-    "access.array_plan": "plan_selection",
-    "access.plan": "Plan",
-    "access.within_limit": "read_within write_within",
     "checkpoint": "Checkpoint",
-    "chunk_edges": "ChunkEdges",
-    "conversion.convert": "convert",
-    "conversion.plan_conversion": "plan_conversion",
-    "conversion.remove_documents": "remove_documents",
-    "copy_executor": "CopyExecutor CopyResult KeyPair",
-    "copy_keys": "copy_store rename",
-    "copy_nodes": "copy copy_all",
-    "copy_region": (
+    "conversion": "convert remove_documents",
+    "conversion_plan": "plan_conversion",
+    "copy_elements": (
         "intermediate_array intermediate_path keeps_missing_chunks read_region regions_of "
         "supports_intermediate write_region"
     ),
+    "copy_executor": "CopyExecutor CopyResult KeyPair",
+    "copy_keys": "copy_store rename",
+    "copy_nodes": "copy copy_all",
     "errors": "ConversionError ElementsDifferError MemoryLimitError",
     "move_node": "move",
     "plan": "CopyPlan CopyStep",
     "progress": "Progress WaitNotices",
     "rechunk": "Budget Chunking RechunkPlan RechunkStage plan_stages",
-    "regions": "Region",
+    "regions": "ChunkEdges Region",
+    "selection_plan": "Plan plan_selection",
+    "within_limit": "read_within write_within",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

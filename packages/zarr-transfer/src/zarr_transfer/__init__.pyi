@@ -1,14 +1,16 @@
 """Names of :mod:`zarr_transfer` for type checkers."""
 
-from zarr_transfer.access.array_plan import plan_selection as plan_selection
-from zarr_transfer.access.plan import Plan as Plan
-from zarr_transfer.access.within_limit import read_within as read_within
-from zarr_transfer.access.within_limit import write_within as write_within
 from zarr_transfer.checkpoint import Checkpoint as Checkpoint
-from zarr_transfer.chunk_edges import ChunkEdges as ChunkEdges
-from zarr_transfer.conversion.convert import convert as convert
-from zarr_transfer.conversion.plan_conversion import plan_conversion as plan_conversion
-from zarr_transfer.conversion.remove_documents import remove_documents as remove_documents
+from zarr_transfer.conversion import convert as convert
+from zarr_transfer.conversion import remove_documents as remove_documents
+from zarr_transfer.conversion_plan import plan_conversion as plan_conversion
+from zarr_transfer.copy_elements import intermediate_array as intermediate_array
+from zarr_transfer.copy_elements import intermediate_path as intermediate_path
+from zarr_transfer.copy_elements import keeps_missing_chunks as keeps_missing_chunks
+from zarr_transfer.copy_elements import read_region as read_region
+from zarr_transfer.copy_elements import regions_of as regions_of
+from zarr_transfer.copy_elements import supports_intermediate as supports_intermediate
+from zarr_transfer.copy_elements import write_region as write_region
 from zarr_transfer.copy_executor import CopyExecutor as CopyExecutor
 from zarr_transfer.copy_executor import CopyResult as CopyResult
 from zarr_transfer.copy_executor import KeyPair as KeyPair
@@ -16,13 +18,6 @@ from zarr_transfer.copy_keys import copy_store as copy_store
 from zarr_transfer.copy_keys import rename as rename
 from zarr_transfer.copy_nodes import copy as copy
 from zarr_transfer.copy_nodes import copy_all as copy_all
-from zarr_transfer.copy_region import intermediate_array as intermediate_array
-from zarr_transfer.copy_region import intermediate_path as intermediate_path
-from zarr_transfer.copy_region import keeps_missing_chunks as keeps_missing_chunks
-from zarr_transfer.copy_region import read_region as read_region
-from zarr_transfer.copy_region import regions_of as regions_of
-from zarr_transfer.copy_region import supports_intermediate as supports_intermediate
-from zarr_transfer.copy_region import write_region as write_region
 from zarr_transfer.errors import ConversionError as ConversionError
 from zarr_transfer.errors import ElementsDifferError as ElementsDifferError
 from zarr_transfer.errors import MemoryLimitError as MemoryLimitError
@@ -36,6 +31,11 @@ from zarr_transfer.rechunk import Chunking as Chunking
 from zarr_transfer.rechunk import RechunkPlan as RechunkPlan
 from zarr_transfer.rechunk import RechunkStage as RechunkStage
 from zarr_transfer.rechunk import plan_stages as plan_stages
+from zarr_transfer.regions import ChunkEdges as ChunkEdges
 from zarr_transfer.regions import Region as Region
 
 __version__: str
+from zarr_transfer.selection_plan import Plan as Plan
+from zarr_transfer.selection_plan import plan_selection as plan_selection
+from zarr_transfer.within_limit import read_within as read_within
+from zarr_transfer.within_limit import write_within as write_within

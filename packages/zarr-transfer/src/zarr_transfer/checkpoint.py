@@ -99,10 +99,7 @@ def checkpoint_key(prefix: str) -> str:
 
 
 def interrupted_keys(array: Array) -> list[str]:
-    """Return keys that an interrupted copy may have stored, the checkpoint last.
-
-    These are chunks, also of another layout, and temporary keys.
-    """
+    """Return the keys that an interrupted copy may have stored, the checkpoint last."""
     if not array.store.supports_listing:
         return []
     prefix, mark = array.stored.prefix, sidecar_key(array)
@@ -116,10 +113,7 @@ def interrupted_keys(array: Array) -> list[str]:
 
 
 def resumed_chunks(checkpoint: Checkpoint, new: Array) -> frozenset[tuple[int, ...]]:
-    """Return coordinates of chunks that the same copy has stored; remove those of other copies.
-
-    Raises NodeExistsError if there are other keys.
-    """
+    """Return the chunks that the same copy has stored; remove those of other copies."""
     if not (new.store.supports_listing and new.store.traits.supports_erasing):
         return frozenset()
     if checkpoint.begin():
@@ -136,10 +130,7 @@ def resumed_chunks(checkpoint: Checkpoint, new: Array) -> frozenset[tuple[int, .
 
 
 def erase_interrupted(new: Array) -> None:
-    """Remove the keys of an interrupted copy without a usable checkpoint.
-
-    Raises NodeExistsError if there are other keys.
-    """
+    """Remove the keys of an interrupted copy without a usable checkpoint; others are an error."""
     if new.store.supports_listing:
         own = interrupted_keys(new)
         if sidecar_key(new) not in own:  # no checkpoint: keep keys outside the array
@@ -156,10 +147,7 @@ def erase_interrupted(new: Array) -> None:
 
 
 class Journal:
-    """Writes the checkpoint while regions are copied in their order.
-
-    The checkpoint contains the stage, and the start of the last region that is done.
-    """
+    """Writes the stage and the start of the last region that is done, in their order."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self._checkpoint = checkpoint

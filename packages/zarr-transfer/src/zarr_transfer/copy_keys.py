@@ -20,10 +20,9 @@ from zarr_core.tools import (
 
 from zarr_transfer.copy_executor import CopyResult, KeyPair
 from zarr_transfer.copy_values import KeyCopier, all_same
-from zarr_transfer.destination import present_keys
-from zarr_transfer.log import logging_to, summary
-from zarr_transfer.same_location import path_within
-from zarr_transfer.spec import check_word, is_within
+from zarr_transfer.keys import present_keys
+from zarr_transfer.progress import logging_to, summary
+from zarr_transfer.spec import check_word, is_within, path_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

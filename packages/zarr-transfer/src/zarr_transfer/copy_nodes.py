@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from zarr_core import Group, array_from_metadata, open_group, override_extensions
@@ -14,18 +15,22 @@ from zarr_core.tools import (
     check_attributes,
     keep_nonfinite,
     opened_store,
-    quoted,
+    pluralize,
     reporter_for,
     warn,
 )
 
 from zarr_transfer.execute import execute, prepare_destination
-from zarr_transfer.log import logging_to, summary
-from zarr_transfer.plan_copy import plan_copy
-from zarr_transfer.same_location import is_within_location
-from zarr_transfer.sources import check_source, copied_nodes, read_source, spec_of
-from zarr_transfer.spec import CopyOptions
-from zarr_transfer.unmanaged import unmanaged_keys
+from zarr_transfer.plan_copy import (
+    check_source,
+    copied_nodes,
+    plan_copy,
+    read_source,
+    spec_of,
+)
+from zarr_transfer.progress import logging_to, summary
+from zarr_transfer.spec import CopyOptions, is_within_location
+from zarr_transfer.unmanaged import note_unmanaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,6 +39,7 @@ if TYPE_CHECKING:
     from zarr_core.tools import NodeMetadata, StoreLike
 
     from zarr_transfer.copy_executor import CopyExecutor, CopyResult
+    from zarr_transfer.plan import CopyPlan
     from zarr_transfer.progress import Progress
     from zarr_transfer.spec import Compare, CopySpec, IfExists
 
@@ -298,8 +304,10 @@ def _copy(
             shape = f" {step.metadata.shape}" if isinstance(step.metadata, ArrayMetadata) else ""
             verb = "skip" if step.cost == "nothing" else "copy"
             line(f"{verb} /{spec.source.at(step.path)}{shape}")
+            for note in step.notes:
+                line(f"note: /{spec.source.at(step.path)}: {note}")
         if options.layout and not options.is_partial:
-            _warn_unmanaged(unmanaged_keys(spec, nodes), line)
+            _warn_unmanaged(plan, line)
         done, made = plan.result(), []
         if not options.dry_run:
             with (
@@ -322,13 +330,16 @@ def _check_decodes(options: CopyOptions) -> None:
         )
 
 
-def _warn_unmanaged(left: list[str], line: Callable[[str], object]) -> None:
-    """Warn about unmanaged keys that are not copied if arrays are decoded."""
-    for key in left:
-        line(f"leave {key}")
-    if left:
-        more = f" with {len(left) - 1} more" if len(left) > 1 else ""
-        warn(
-            f"unmanaged keys are not copied: {quoted(left[0])}{more}; log= lists all, copy_store copies "
-            "them"
-        )
+def _warn_unmanaged(plan: CopyPlan, line: Callable[[str], object]) -> None:
+    """Warn about keys and nodes of other formats, which are not copied if arrays are decoded."""
+    steps = [replace(step, notes=()) for step in plan.steps]
+    notes = [
+        f"/{plan.source.at(step.path)}: {note}"
+        for step in note_unmanaged(plan.spec, steps)
+        for note in (*step.notes, *(problem.message for problem in step.problems))
+    ]
+    for note in notes:
+        line(f"note: {note}")
+    if notes:
+        more = f", and {pluralize(len(notes) - 1, 'other note')}" if notes[1:] else ""
+        warn(f"{notes[0]}{more}; log= lists all, copy_store copies all keys")

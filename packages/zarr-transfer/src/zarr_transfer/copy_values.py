@@ -60,17 +60,7 @@ class KeyCopier:
     def run(
         self, pairs: Iterable[KeyPair], after: Callable[[KeyPair], object] | None = None
     ) -> None:
-        """Copy values in any order, and call ``after`` after each, in any thread.
-
-        Up to the larger ``max_concurrency`` of both stores are copied concurrently, within 128 MiB
-        of memory; a larger value is copied alone.  Small values are stored together, with up to
-        ``dest.traits.batch_nbytes`` more.  Pairs are consumed as late as possible.
-
-        Raises
-        ------
-        StoreError
-            If a store fails; ``unconfirmed`` has all keys that may not be stored.
-        """
+        """Copy values in any order, within 128 MiB; call ``after`` after each, in any thread."""
         unconfirmed = self._unconfirmed
 
         def work(pair: KeyPair) -> None:

@@ -18,11 +18,7 @@ def can_become(old: np.dtype[Any], new: np.dtype[Any]) -> bool:
 
 
 def as_dtype(values: NDArray, dtype: np.dtype[Any]) -> NDArray:
-    """Convert elements to another data type; floating-point numbers are rounded.
-
-    Raises ValueError if an element cannot be represented.  Integers, and elements that become
-    integers, must be represented exactly.
-    """
+    """Convert elements, rounding only floats; raise ValueError if one is not represented."""
     if values.dtype == dtype:
         return values
     if values.dtype.kind == "c" and dtype.kind != "c" and np.any(values.imag):

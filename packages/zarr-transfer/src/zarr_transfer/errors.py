@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from zarr_core.extension import Location, MetadataValidationError, ZarrError
+from zarr_core.tools import pluralize
 
 
 class ConversionError(MetadataValidationError):
@@ -19,8 +20,7 @@ class ConversionError(MetadataValidationError):
     """
 
     def _message(self) -> str:
-        count = len(self.problems)
-        return f"cannot be converted, {count} problem{'' if count == 1 else 's'}:"
+        return f"cannot be converted, {pluralize(len(self.problems), 'problem')}:"
 
 
 class ElementsDifferError(ZarrError, ValueError):

@@ -11,14 +11,18 @@ from zarr_core.extension import GroupMetadata
 from zarr_core.tools import parallel_for, prepare_path
 
 from zarr_transfer.checkpoint import checkpoint_key
-from zarr_transfer.chunk_keys import array_keys, extra_keys, key_pairs
 from zarr_transfer.copy_elements import copy_elements
 from zarr_transfer.copy_executor import KeyPair
-from zarr_transfer.copy_region import Memory
 from zarr_transfer.copy_values import copy_pairs
-from zarr_transfer.destination import present_keys
+from zarr_transfer.keys import (
+    array_keys,
+    extra_keys,
+    key_pairs,
+    largest_value,
+    present_keys,
+    top_level,
+)
 from zarr_transfer.plan import same_metadata
-from zarr_transfer.source_keys import largest_value, top_level
 
 if TYPE_CHECKING:
     from zarr_core.tools import NodeMetadata, Reporter, Rollback
@@ -58,11 +62,7 @@ def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list
 def execute(
     plan: CopyPlan, options: CopyOptions, reporter: Reporter, rollback: Rollback
 ) -> CopyResult:
-    """Execute a plan, after :func:`prepare_destination`.
-
-    Writes the metadata of an array after its last chunk, and that of groups at the end, members
-    first; at the beginning if the store requires it.
-    """
+    """Execute a plan: chunks first, then arrays, then groups, if the store permits this order."""
     todo = plan.todo
     arrays = [step for step in todo if step.is_array]
     groups = [step for step in todo if not step.is_array]
@@ -133,7 +133,7 @@ def _copy_array(
         old = plan.source.open_array(step.path, step.source_metadata, read_only=True)
         new = plan.dest.open_array(step.path, step.metadata)
         return copy_elements(
-            old, new, reporter, path=step.path, memory=Memory.of(old, new, options),
+            old, new, reporter, path=step.path, max_memory=options.max_memory,
             executor=options.executor, verify=options.verify,
         )  # fmt: skip
     if step.cost == "copy":

@@ -22,11 +22,9 @@ from zarr_core.tools import (
 from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.copy_values import all_same
 from zarr_transfer.execute import execute, prepare_destination
-from zarr_transfer.plan_copy import plan_copy
-from zarr_transfer.same_location import is_within_location
-from zarr_transfer.source_keys import nodes_of, other_keys
-from zarr_transfer.sources import check_source, spec_of
-from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation, is_within
+from zarr_transfer.keys import nodes_of, other_keys
+from zarr_transfer.plan_copy import check_source, plan_copy, spec_of
+from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation, is_within, is_within_location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -124,17 +122,7 @@ def move_in_store(
 def move_node(
     spec: CopySpec, progress: Callable[[Progress], object] | bool | None = None
 ) -> list[str]:
-    """Move a node with everything below it; return the paths of all new nodes.
-
-    Raises
-    ------
-    NodeNotFoundError
-        If there is no node at the source.
-    NodeExistsError
-        If a node or unmanaged keys exist at the destination, or it is within the source.
-    StoreError
-        If a key was stored at the source meanwhile; it is kept.
-    """
+    """Move a node with everything below it; return the paths of all new nodes."""
     require_erasing(spec.source.store)
     format_, location = spec.source.format_, Location(spec.dest.store, spec.dest.path)
     metadata = format_.read(spec.source.store, spec.source.path)
@@ -211,10 +199,7 @@ def _documents(spec: CopySpec) -> list[tuple[str, str]]:
 
 
 def _was_copied(spec: CopySpec, left: list[tuple[str, str]]) -> bool:
-    """Whether an interrupted move has copied everything.
-
-    It may have removed the metadata of a group that its members imply.
-    """
+    """Whether an interrupted move has copied all, except groups that members imply."""
     same, copies = {(new, old) for old, new in left}, set(_keys(spec.reversed()))
     implied = same.isdisjoint(_documents(spec.reversed()))
     return (

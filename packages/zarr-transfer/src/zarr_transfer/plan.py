@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from zarr_core.tools import escape_controls, strictjson
+from zarr_core.tools import escape_controls, format_bytes, strictjson
 
 from zarr_transfer.copy_executor import CopyResult
 
@@ -192,9 +192,10 @@ def _located(step: CopyStep, problem: ValidationProblem) -> ValidationProblem:
 def _row(step: CopyStep) -> tuple[str, str, str, str, str]:
     cost = "impossible" if step.problems else step.cost
     touched = step.kind == "array" and cost in ("copy", "recode")
-    chunks = _count(step.chunks) if touched else "-"
+    chunks = "unknown" if step.chunks is None else str(step.chunks)
+    nbytes = "unknown" if step.nbytes is None else format_bytes(step.nbytes)
     path = escape_controls(f"/{step.path}")
-    return path, step.kind, cost, chunks, size_text(step.nbytes) if touched else "-"
+    return path, step.kind, cost, *((chunks, nbytes) if touched else ("-", "-"))
 
 
 def _remarks(step: CopyStep) -> Iterator[str]:
@@ -202,22 +203,6 @@ def _remarks(step: CopyStep) -> Iterator[str]:
         yield f"    problem: {problem}"
     for note in step.notes:
         yield f"    note: {escape_controls(note)}"
-
-
-def _count(number: int | None) -> str:
-    return "unknown" if number is None else str(number)
-
-
-def size_text(nbytes: int | None) -> str:
-    """Return a number of bytes as text: ``"1.5 MiB"``."""
-    if nbytes is None:
-        return "unknown"
-    size = float(nbytes)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"
 
 
 def same_metadata(format_: Format, one: NodeMetadata, other: NodeMetadata) -> bool:

@@ -1,17 +1,22 @@
-"""Progress of long operations, and notices of what is waited for."""
+"""Progress and logs of long operations, and notices of what is waited for."""
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.tools import Reporter, escape_controls, longest_wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from zarr_transfer.copy_executor import CopyResult
+
 
 _EVERY = 0.1  # seconds
 _WIDTH = 24  # characters of the bar
@@ -155,3 +160,34 @@ class ProgressBar:
         if self._length:
             sys.stderr.write("\n")
             sys.stderr.flush()
+
+
+@contextmanager
+def logging_to(log: Any) -> Iterator[Callable[[str], object]]:
+    """Return a function that writes lines to a callable, path, file or None."""
+    if log is None:
+        yield lambda line: None
+    elif callable(log):
+        yield log
+    elif isinstance(log, str | os.PathLike):
+        with open(log, "w", encoding="utf-8") as file:
+            yield _writer(file)
+    elif hasattr(log, "write"):
+        yield _writer(log)
+    else:
+        raise TypeError(f"log must be a callable, a path or a file, not {log!r}")
+
+
+def _writer(file: Any) -> Callable[[str], object]:
+    def write(line: str) -> None:
+        file.write(f"{escape_controls(line)}\n")
+        if hasattr(file, "flush"):
+            file.flush()  # for users that follow the log
+
+    return write
+
+
+def summary(done: CopyResult, *, dry_run: bool) -> str:
+    """Return the last line of a log."""
+    line = f"{done.copied:,} copied, {done.skipped:,} skipped"
+    return f"dry run: {line}" if dry_run else f"all done: {line}, {done.nbytes:,} bytes copied"

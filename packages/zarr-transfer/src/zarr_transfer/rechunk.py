@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from math import ceil, lcm, log, prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_transfer.chunk_edges import ChunkEdges
-from zarr_transfer.regions import every_region, reached
+from zarr_core.tools import format_bytes
+
+from zarr_transfer.regions import ChunkEdges, every_region, reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -196,8 +197,8 @@ def plan_stages(source: Chunking, dest: Chunking, budget: Budget) -> RechunkPlan
         budget = replace(budget, memory=max(least, budget.memory + overhead))
     if least > budget.memory:
         raise ValueError(
-            f"a task needs at least {_amount(least)} of memory, since whole chunks or shards are "
-            f"decoded and written, but the limit is {_amount(budget.memory)}; pass a larger limit, "
+            f"a task needs at least {format_bytes(least)} of memory, since whole chunks or shards are "
+            f"decoded and written, but the limit is {format_bytes(budget.memory)}; pass a larger limit, "
             "smaller chunks or shards, or fewer threads"
         )
     sizes = dest.sizes
@@ -312,19 +313,8 @@ def _time(stage: RechunkStage, source: Chunking, dest: Chunking) -> float:
     return reading + _ENCODING * (size * dest.item_size + objects * _PER_OBJECT)
 
 
-def _amount(nbytes: int) -> str:
-    for unit in ("GiB", "MiB"):
-        size = 1 << (30 if unit == "GiB" else 20)
-        if nbytes >= size:
-            return f"{nbytes / size:.1f} {unit}"
-    return f"{nbytes / 1024:.1f} KiB"
-
-
 def decodings(size: int, length: int, chunk: int) -> int:
-    """Return the number of decoded chunks along a dimension that is read in parts of a length.
-
-    Each chunk is decoded once, and once more for every edge of a part within it.
-    """
+    """Return how many chunks are decoded along a dimension that is read in parts."""
     return ceil(size / length) + ceil(size / chunk) - ceil(size / lcm(length, chunk))
 
 

@@ -1,14 +1,15 @@
-"""Sources, destinations and options of copies."""
+"""Sources, destinations and options of copies, and the comparison of locations."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import array_from_metadata
 from zarr_core.errors import ExtensionError, MetadataError
 from zarr_core.extension import ArrayMetadata, Location
-from zarr_core.tools import escape_controls, is_integer
+from zarr_core.tools import escape_controls, is_integer, path_from_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from zarr_transfer.copy_executor import CopyExecutor
     from zarr_transfer.progress import Progress
+
 
 Compare = Literal["content", "size"]
 IfExists = Literal["raise", "replace", "skip", "skip_initialized"]
@@ -193,3 +195,30 @@ def check_max_memory(given: object) -> None:
     """Raise TypeError if the argument ``max_memory`` is not an integer."""
     if not is_integer(given):
         raise TypeError(f"max_memory must be a number of bytes, such as 2**28, not {given!r}")
+
+
+def is_within_location(store: Store, path: str, other: Store, other_path: str) -> bool:
+    """Whether a location is the same as another, or below it, also in another store."""
+    return path_within(store, path, other, other_path) is not None
+
+
+def path_within(store: Store, path: str, other: Store, other_path: str) -> str | None:
+    """Return the path of a location relative to an outer one; None if it is not inside."""
+    if store == other:
+        return _rest(path, other_path)
+    if store.traits.endpoint != other.traits.endpoint:
+        return None
+    return _rest(_address(store, path), _address(other, other_path))
+
+
+def _rest(path: str, around: str) -> str | None:
+    if not around:
+        return path
+    return path[len(around) + 1 :] if f"{path}/".startswith(f"{around}/") else None
+
+
+def _address(store: Store, path: str) -> str:
+    url = store.url
+    if url.startswith("file:"):
+        return f"file://{os.path.realpath(os.path.join(path_from_url(url), path))}".rstrip("/")
+    return f"{url.rstrip('/')}/{path}".rstrip("/")

@@ -7,8 +7,8 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
+from zarr_core.tools import format_bytes, pluralize
 
-from zarr_cli.humanize import format_bytes, pluralize
 from zarr_cli.location import Location, location_arguments
 from zarr_cli.modify.interrupt import explain_interrupt
 from zarr_cli.output import echo, json_option, print_json, print_table

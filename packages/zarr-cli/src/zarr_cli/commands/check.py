@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from zarr_core.tools import parse_partial_metadata, strictjson
+from zarr_core.tools import parse_partial_metadata, pluralize, strictjson
 
 from zarr_cli.advice import to_command_line
 from zarr_cli.errors import Failure, ProblemsFound
-from zarr_cli.humanize import pluralize
 from zarr_cli.location import Location, location_arguments
 from zarr_cli.output import json_option, print_json, print_styled
 from zarr_cli.progress import ProgressOutput, progress_options

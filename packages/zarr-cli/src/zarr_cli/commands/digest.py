@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from zarr_core.tools import format_bytes, pluralize
 
 from zarr_cli.errors import Failure
-from zarr_cli.humanize import format_bytes, pluralize
 from zarr_cli.location import Location, location_arguments
 from zarr_cli.output import echo, json_option, print_json
 from zarr_cli.progress import ProgressOutput, progress_options

@@ -26,8 +26,7 @@ def command(location: Location, selection: str, write: bool, exact: bool, as_jso
 
     SELECTION is written as for cat; all elements by default. Only metadata is read; no
     element is read or written. Every chunk is assumed to be stored and not to compress, unless
-    --exact asks the store. A picture shows the chunks or shards with selected elements, along the
-    last two dimensions.
+    --exact asks the store. Requests for parts of shards and of uncompressed chunks are an estimate.
 
     The JSON document of --json has location, access (read or write), shape, chunks, inner_chunks
     (null without shards), requests, read_requests, write_requests, read_nbytes, write_nbytes,

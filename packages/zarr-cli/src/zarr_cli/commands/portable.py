@@ -7,9 +7,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
+from zarr_core.tools import pluralize
 
 from zarr_cli.errors import Failure, ProblemsFound
-from zarr_cli.humanize import pluralize
 from zarr_cli.location import Location, location_arguments
 from zarr_cli.output import json_option, print_json, print_styled
 

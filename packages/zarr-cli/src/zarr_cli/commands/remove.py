@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 
 import click
-from zarr_core.tools import escape_controls
+from zarr_core.tools import escape_controls, format_bytes, pluralize
 
 from zarr_cli.errors import Failure
-from zarr_cli.humanize import format_bytes, pluralize
 from zarr_cli.location import Location, location_arguments
 from zarr_cli.modify.interrupt import explain_interrupt
 from zarr_cli.output import echo, json_option, print_json

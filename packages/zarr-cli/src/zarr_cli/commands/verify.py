@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from zarr_core.tools import format_bytes, pluralize
 
 from zarr_cli.commands.digest import require_stores
 from zarr_cli.errors import ProblemsFound
-from zarr_cli.humanize import format_bytes, pluralize
 from zarr_cli.location import Location, location_arguments
 from zarr_cli.output import json_option, print_json, print_styled
 from zarr_cli.progress import ProgressOutput, progress_options

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr_core.tools import format_bytes, pluralize
+
 from zarr_cli.errors import ProblemsFound
-from zarr_cli.humanize import format_bytes, pluralize
 from zarr_cli.modify.interrupt import explain_interrupt, resume_hint
 from zarr_cli.modify.open_stores import open_stores, update_consolidated
 from zarr_cli.output import echo, print_json, print_table

@@ -11,16 +11,17 @@ from zarr_core import MemoryStore
 from zarr_core.extension import ValidationProblem
 from zarr_core.tools import optional_function
 
-from zarr_transfer.conversion.requested_layout import is_keep
+from zarr_transfer.target_layout import is_keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from zarr_core.tools import NodeMetadata
 
-    from zarr_transfer.conversion.requested_layout import RequestedLayout
     from zarr_transfer.plan import CopyStep
     from zarr_transfer.spec import NodeLocation
+    from zarr_transfer.target_layout import RequestedLayout
+
 
 # For the first token of the JSON pointer of a problem, the parts of a layout that can solve it,
 # with their values in the order of preference.
@@ -57,15 +58,7 @@ class Requirement(Protocol):
 
 
 def requirement(libraries: str | Iterable[str] | None) -> Requirement | None:
-    """Return the requirement that these libraries read the result; None if ``libraries`` is None.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If zarr-conformance is not installed.
-    ValueError
-        If a library is unknown.
-    """
+    """Return the requirement that these libraries read the result, if there are any."""
     if libraries is None:
         return None
     portable: Requirement = optional_function("convert(portable=...)")(libraries)
@@ -78,11 +71,7 @@ def portable_step(
     requested: RequestedLayout,
     plan: Callable[[RequestedLayout], CopyStep],
 ) -> CopyStep:
-    """Return a step whose result the libraries read; otherwise one with the problems.
-
-    ``plan`` returns the step for a layout.  Parts of the layout that were not requested change as
-    little as possible.
-    """
+    """Return a step whose result the libraries read; otherwise one with the problems."""
     first = plan(requested)
     if first.problems:
         return first

@@ -1,18 +1,26 @@
-"""The memory that reading or writing one stored object needs, apart from the caller's arrays."""
+"""The memory of reads and writes, apart from the arrays of the caller."""
 
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
+from zarr_core.tools import thread_count
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from zarr_core.extension import Store
     from zarr_core.tools import PreparedCodecChain, StoredArray
+
+    from zarr_transfer.selection_plan import ChunkPart
 
 _SLACK = 1 << 19  # Python objects, and small buffers that threads keep
 _BATCH = 1 << 20  # encoded bytes of inner chunks that are read together
 _WINDOW = 1 << 14  # inner chunks that are located together
 _PER_INNER_CHUNK = 512  # bytes of Python objects for each of these
+_ENTRY, _CHECKSUM = 16, 4  # stored bytes of the index of a shard
 _PER_ENTRY = 96  # bytes for an entry of the index of a shard, encoded, decoded and sorted
 _PER_OBJECT = 256  # bytes of an element of variable size, such as a short string
 
@@ -28,15 +36,59 @@ _WORKING = {
 _WORKING_OTHER = (1 << 20, 1 << 19)
 _WORKING_SMALL = 1 << 18  # for small chunks, which take less
 _WORKING_PER_BYTE = 16
+_PER_POINT = 32  # bytes for sorting the coordinates of a point
 
 
-def read_memory(
+def smallest_memory(
+    stored: StoredArray, selection: Any, parts: Iterable[ChunkPart], access: str
+) -> int:
+    """Return the memory in bytes for reading or writing one chunk after the other."""
+    tasks = (_task_memory(stored, part, access, 1) for part in parts)
+    return max(tasks, default=0) + _for_points(selection)
+
+
+def peak_memory(
+    stored: StoredArray, selection: Any, parts: Sequence[ChunkPart], access: str
+) -> int:
+    """Return the memory in bytes for reading or writing one chunk in each thread."""
+    threads = thread_count() if stored.threads is None else stored.threads
+    outer = max(1, min(threads, sum(part.chunks for part in parts)))
+    tasks = (_task_memory(stored, part, access, max(1, threads // outer)) for part in parts)
+    return outer * max(tasks, default=0) + _for_points(selection)
+
+
+def encoded_nbytes(codecs: PreparedCodecChain) -> int:
+    """Return the bytes of a stored chunk or shard that cannot be compressed."""
+    inner = codecs.inner_codecs
+    if inner is None or codecs.encoded_size is not None:
+        return _encoded(codecs)
+    return _count(codecs, inner) * (encoded_nbytes(inner) + _ENTRY) + _CHECKSUM
+
+
+def _task_memory(stored: StoredArray, part: ChunkPart, access: str, threads: int) -> int:
+    codecs = stored.resolved.codecs_for(part.chunk_coords)
+    if access == "write":
+        return _write_memory(stored, codecs, threads, is_complete=part.is_complete)
+    only_slices = isinstance(part.inside, BasicIndexer)
+    is_whole = part.is_complete or not only_slices
+    needed = _read_memory(stored, codecs, threads, is_whole=is_whole)
+    if not only_slices:  # copied to the result
+        needed += 2 * prod(part.inside.shape) * codecs.dtype.itemsize
+    return needed
+
+
+def _for_points(selection: Any) -> int:
+    if isinstance(selection, CoordinateIndexer):
+        return _PER_POINT * len(selection.index[0]) if selection.index else 0
+    if isinstance(selection, OrthogonalIndexer):
+        return _PER_POINT * sum(len(i) for i in selection.index if not isinstance(i, slice))
+    return 0
+
+
+def _read_memory(
     stored: StoredArray, codecs: PreparedCodecChain, threads: int, *, is_whole: bool
 ) -> int:
-    """Return the bytes for reading from one stored object with a number of threads.
-
-    ``is_whole`` is whether the object may be read as a whole.
-    """
+    """Return the bytes for reading from one stored object, possibly as a whole."""
     copies = _copies(stored.chunk_store)
     if codecs.prefers_partial_decode and codecs.inner_codecs is None:
         window = _BATCH * (1 + copies)
@@ -49,15 +101,12 @@ def read_memory(
     return _SLACK + _encoded(codecs) * (1 + copies) + _decode(codecs)
 
 
-def write_memory(
+def _write_memory(
     stored: StoredArray, codecs: PreparedCodecChain, threads: int, *, is_complete: bool
 ) -> int:
-    """Return the bytes for writing to one stored object with a number of threads.
-
-    ``is_complete`` is whether it is replaced, rather than read and changed.
-    """
+    """Return the bytes for replacing one stored object, or for reading and changing it."""
     copies = _copies(stored.chunk_store, to_write=True)
-    total = _full(codecs)
+    total = encoded_nbytes(codecs)
     cast = _decoded(codecs)  # to the data type
     if codecs.supports_partial_encode and codecs.inner_codecs is not None:
         inner = codecs.inner_codecs
@@ -78,14 +127,6 @@ def _decoded(codecs: PreparedCodecChain) -> int:
 def _encoded(codecs: PreparedCodecChain) -> int:
     size = codecs.encoded_size
     return _decoded(codecs) * 17 // 16 + 1024 if size is None else size
-
-
-def _full(codecs: PreparedCodecChain) -> int:
-    """Return the bytes of a stored object that cannot be compressed."""
-    inner = codecs.inner_codecs
-    if inner is None or codecs.encoded_size is not None:
-        return _encoded(codecs)
-    return _count(codecs, inner) * _full(inner) + _index(codecs)
 
 
 def _count(codecs: PreparedCodecChain, inner: PreparedCodecChain) -> int:
@@ -120,7 +161,11 @@ def _encode(codecs: PreparedCodecChain) -> int:
     needed = copies * nbytes + max(1, len(codecs.bytes_to_bytes)) * _encoded(codecs)
     needed += _working(codecs, 0)
     inner = codecs.inner_codecs
-    return needed if inner is None else needed + _full(codecs) + _encode(inner)
+    return (
+        needed
+        if inner is None
+        else needed + encoded_nbytes(codecs) + _index(codecs) + _encode(inner)
+    )
 
 
 def _working(codecs: PreparedCodecChain, which: int) -> int:

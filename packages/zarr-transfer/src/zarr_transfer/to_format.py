@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from math import isfinite
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,15 +11,16 @@ from zarr_core.errors import MetadataError
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionConfigurationError,
+    ExtensionDefinition,
     GroupMetadata,
     MetadataValidationError,
     ValidationProblem,
     ZarrError,
 )
-from zarr_core.tools import json_pointer, strictjson
+from zarr_core.tools import create_extension, json_pointer, strictjson
 
-from zarr_transfer.conversion.conventions import name_candidates
-from zarr_transfer.conversion.equivalence import same
+from zarr_transfer.conventions import name_candidates
+from zarr_transfer.equivalence import same
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,17 +30,14 @@ if TYPE_CHECKING:
 
     from zarr_transfer.spec import CopySpec, NodeLocation
 
+
 M = TypeVar("M", ArrayMetadata, GroupMetadata)
 
 
 def array_to_format(
     side: NodeLocation, path: str, metadata: ArrayMetadata, *, rename: bool
 ) -> tuple[ArrayMetadata, list[str]]:
-    """Return the metadata of an array as a format will read it, with notes on changes.
-
-    ``rename`` tells whether dimension names may become an attribute, or the reverse.  Raises
-    MetadataValidationError if the format cannot represent it; pointers are as for version 3.
-    """
+    """Return the metadata of an array as a format will read it, with notes on changes."""
     failure: ZarrError | None = None
     for named, note in name_candidates(metadata) if rename else [(metadata, "")]:
         notes = [note] * bool(note)
@@ -173,10 +172,7 @@ def _additional(stored: JSON, written: JSON) -> Iterator[str]:
 def substitute(
     metadata: ArrayMetadata, problems: Iterable[ValidationProblem]
 ) -> tuple[ArrayMetadata | None, str]:
-    """Return rejected metadata with one substitution that may solve a problem, and a note.
-
-    The metadata is None if no substitution is possible.
-    """
+    """Return metadata with one substitution that may solve a problem, if any, and a note."""
     about = {member for problem in problems for member in problem.pointer.split("/")}
     if "fill_value" in about and metadata.fill_value_undefined:
         note = (
@@ -196,10 +192,7 @@ def substitute(
 
 
 def finite(attributes: dict[str, JSON]) -> tuple[dict[str, JSON], list[str]]:
-    """Return attributes with strings for NaN and infinities, and JSON pointers of these strings.
-
-    The strings are ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``.
-    """
+    """Return attributes with strings for NaN and infinities, and JSON pointers of these."""
     changed: list[str] = []
 
     def visit(value: JSON, pointer: str) -> JSON:
@@ -239,3 +232,53 @@ def infinities(changed: list[str]) -> str:
     """Return the note on numbers in attributes that become strings."""
     names = ", ".join(changed)
     return f"numbers in attributes that JSON does not have become strings: {names}"
+
+
+_INDEX_CODECS: list[JSON] = [{"name": "bytes", "configuration": {"endian": "little"}}]
+
+
+def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
+    """Return metadata of the same stored objects without storage transformers, if there is."""
+    converted: ArrayMetadata | None = metadata if metadata.storage_transformers else None
+    while converted is not None and converted.storage_transformers:
+        try:
+            first = create_extension("storage_transformer", converted.storage_transformers[0])
+        except ZarrError:
+            return None
+        converted = None if first is None else first.as_codecs(converted)
+    return None if converted is None else converted.replace(document=None)
+
+
+def with_sharding_transformer(metadata: ArrayMetadata) -> ArrayMetadata | None:
+    """Return metadata with the storage transformer for shards of ``sharding_indexed``.
+
+    None if there are no shards, their index has a checksum or is at the start, or the shape of a
+    shard is not a multiple of that of its chunks.
+    """
+    if len(metadata.codecs) != 1 or metadata.storage_transformers:
+        return None
+    (codec,) = metadata.codecs
+    shard = metadata.chunk_grid.configuration.get("chunk_shape")
+    chunk, inner = (codec.configuration.get(name) for name in ("chunk_shape", "codecs"))
+    if (
+        codec.name != "sharding_indexed"
+        or codec.configuration.get("index_codecs") != _INDEX_CODECS
+        or codec.configuration.get("index_location", "end") != "end"
+        or metadata.chunk_grid.name != "regular"
+        or not isinstance(shard, list)
+        or not isinstance(chunk, list)
+        or not isinstance(inner, list)
+    ):
+        return None
+    counts: list[JSON] = []
+    for length, part in zip_longest(shard, chunk):
+        if type(length) is not int or type(part) is not int or part < 1 or length % part:
+            return None
+        counts.append(length // part)
+    transformer = ExtensionDefinition("sharding", {"type": "indexed", "chunks_per_shard": counts})
+    return metadata.replace(
+        chunk_grid=ExtensionDefinition("regular", {"chunk_shape": chunk}),
+        codecs=tuple(map(ExtensionDefinition.from_json, inner)),
+        storage_transformers=(transformer,),
+        document=None,
+    )

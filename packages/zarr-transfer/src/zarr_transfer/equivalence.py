@@ -16,14 +16,12 @@ if TYPE_CHECKING:
 
     NDArray = np.ndarray[Any, Any]
 
+
 _LARGEST = 1 << 26  # maximum bytes of a chunk for the test with a sample
 
 
 def same_bytes(one: ArrayMetadata, other: ArrayMetadata) -> bool:
-    """Whether all chunks of two arrays are identical, byte for byte.
-
-    Unknown extensions count as different unless their definitions are the same.
-    """
+    """Whether all chunks of two arrays are identical, byte for byte, as far as is known."""
     return (
         one.shape == other.shape
         and same("data_type", one.data_type, other.data_type)
@@ -72,10 +70,7 @@ def is_definition(value: JSON) -> bool:
 
 
 def decodes(old: ArrayMetadata, new: ArrayMetadata) -> bool:
-    """Whether one array decodes the chunks of another to the same elements.
-
-    The chunks must have the same shapes.  False if this cannot be tested.
-    """
+    """Whether one array decodes chunks of the other to the same elements, by a sample."""
     try:
         one, other = _bound(old), _bound(new)
         elements = None if one is None else _sample(one.decoded.shape, one.dtype)

@@ -7,30 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.tools import (
+    MaskIndexer,
     StoredArray,
     assigned_values,
     available_threads,
     check_out,
-    field_index,
     in_one_thread,
     is_chunked,
     parallel_for,
     parse_selection,
+    project,
 )
 
-from zarr_transfer.access.array_plan import peak_memory, smallest_memory
-from zarr_transfer.access.similar_chunks import chunk_parts, similar_parts
 from zarr_transfer.errors import MemoryLimitError
+from zarr_transfer.memory import peak_memory, smallest_memory
+from zarr_transfer.selection_plan import similar_parts
 from zarr_transfer.spec import check_max_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from zarr_core import Array
-    from zarr_core.tools import ParsedSelection
+    from zarr_core.extension import ChunkAxis
+    from zarr_core.tools import ChunkProjection, ParsedSelection
 
-    from zarr_transfer.access.array_plan import Indexing
-    from zarr_transfer.access.similar_chunks import ChunkPart
+    from zarr_transfer.selection_plan import ChunkPart, Indexing
 
     NDArray = np.ndarray[Any, Any]
 
@@ -41,7 +42,6 @@ def read_within(
     *,
     max_memory: int,
     indexing: Indexing = "fancy",
-    fields: str | list[str] | None = None,
     out: NDArray | None = None,
 ) -> Any:
     """Read a selection within a memory limit: fewer chunks at the same time.
@@ -56,8 +56,6 @@ def read_within(
         Maximum memory of the call in bytes, without ``out``.
     indexing : {"fancy", "basic", "orthogonal", "coordinate", "mask", "block"}
         The meaning of the selection, as for :func:`plan_selection`.
-    fields : str or list of str, optional
-        The fields to read; all by default.
     out : ndarray, optional
         Receives the result, as for :meth:`zarr_core.Array.get_basic_selection`.
 
@@ -69,8 +67,8 @@ def read_within(
     Raises
     ------
     MemoryLimitError
-        If the limit is too small for one chunk, and for the result if ``out`` is None; nothing is
-        read, and the message has the smallest limit.
+        If the limit is too small for one chunk, and for the result if ``out`` is None or has
+        another data type; nothing is read, and the message has the smallest limit.
     SelectionError, TypeError
         If the selection, ``out`` or the limit is not valid.
     """
@@ -78,49 +76,39 @@ def read_within(
     stored = array.stored
     parsed = parse_selection(array, selection, indexing)
     dtype = stored.resolved.dtype
-    if fields is not None:
-        fields = field_index(stored, fields)
-        dtype = dtype[fields]
     if out is not None:
         check_out(stored, out, parsed.shape, dtype)
-    order = stored.result_order or stored.resolved.order
-    order = order if order == "F" and parsed.allows_fortran else "C"
-    own = 0
-    result = out
-    if out is None or not parsed.can_view(out):
-        own = prod(parsed.shape) * dtype.itemsize
-        result = None
+    # The elements are read to ``out`` where it has the same form, otherwise to a copy.
+    result = out if out is not None and _has_form(parsed, out, dtype) else None
+    own = 0 if result is not None else prod(parsed.shape) * dtype.itemsize
     parts = [*similar_parts(parsed.selection, stored.axes)] if prod(parsed.shape) else []
-    direct = fields is None and (result is None or _is_direct(result, dtype))
     needed = smallest_memory(stored, parsed.selection, parts, "read")
-    if not direct:
-        needed += max((_nbytes(stored, part) for part in parts), default=0)
     if own + needed > max_memory:
         raise MemoryLimitError(stored.location, max_memory, own + needed)
     if result is None:
-        result = np.empty(parsed.shape, dtype, order)
+        order = stored.result_order or stored.resolved.order
+        result = np.empty(parsed.shape, dtype, order if parsed.allows_fortran else "C")
     view = result if parsed.is_identity else parsed.view(result)
-    peak = peak_memory(stored, parsed.selection, parts, "read")
-    if direct and own + peak <= max_memory:
+    if own + peak_memory(stored, parsed.selection, parts, "read") <= max_memory:
         stored.read(parsed.selection, view)
     else:
         limited = _in_python(stored)
 
-        def work(part: ChunkPart) -> None:
-            selection = part.selection(stored.axes)
-            if direct and all(type(item) is slice for item in part.out_selection):
+        def work(part: ChunkProjection) -> None:
+            selection = _in_array(part, stored.axes)
+            if all(type(item) is slice for item in part.out_selection):
                 limited.read(selection, view[part.out_selection])
                 return
-            values = np.empty(selection.shape, stored.resolved.dtype)
+            values = np.empty(selection.shape, dtype)
             limited.read(selection, values)
-            view[part.out_selection] = values if fields is None else values[fields]
+            view[part.out_selection] = values
 
         _for_each(stored, parsed, work, max(1, (max_memory - own) // max(1, needed)))
-    if out is not None:
-        if result is not out:
-            out[...] = result
-        return out
-    return result[()] if parsed.scalar else result
+    if out is None:
+        return result[()] if parsed.scalar else result
+    if result is not out:
+        out[...] = result
+    return out
 
 
 def write_within(
@@ -130,7 +118,6 @@ def write_within(
     *,
     max_memory: int,
     indexing: Indexing = "fancy",
-    fields: str | list[str] | None = None,
 ) -> None:
     """Write a selection within a memory limit: fewer chunks at the same time.
 
@@ -147,8 +134,6 @@ def write_within(
         Maximum memory of the call in bytes, without ``value``.
     indexing : {"fancy", "basic", "orthogonal", "coordinate", "mask", "block"}
         The meaning of the selection, as for :func:`plan_selection`.
-    fields : str or list of str, optional
-        The field to write; all by default.
 
     Raises
     ------
@@ -164,16 +149,12 @@ def write_within(
     stored = array.stored
     stored.check_writable()
     parsed = parse_selection(array, selection, indexing)
-    if fields is not None:
-        fields = field_index(stored, fields)
     values = value
-    if fields is not None or not is_chunked(value) or value.shape != parsed.shape:
-        values = assigned_values(stored, parsed, value, fields)
+    if not is_chunked(value) or value.shape != parsed.shape:
+        values = assigned_values(stored, parsed, value, None)
     if not prod(parsed.shape):
         return
     parts = [*similar_parts(parsed.selection, stored.axes)]
-    if fields is not None:
-        parts = [part._replace(is_complete=False) for part in parts]
     needed = smallest_memory(stored, parsed.selection, parts, "write")
     own = 0
     take: Callable[[tuple[Any, ...]], NDArray]
@@ -194,31 +175,43 @@ def write_within(
         take = parsed.broadcast(np.asarray(values[...])).__getitem__
     elif (
         isinstance(values, np.ndarray)
-        and fields is None
         and peak_memory(stored, parsed.selection, parts, "write") <= max_memory
     ):
         stored.write(parsed.selection, values)
         return
     limited = _in_python(stored)
 
-    def work(part: ChunkPart) -> None:
-        selection = part.selection(stored.axes)
-        new = take(part.out_selection)
-        limited.write(selection, new, fields)
+    def work(part: ChunkProjection) -> None:
+        limited.write(_in_array(part, stored.axes), take(part.out_selection))
 
     _for_each(stored, parsed, work, max(1, (max_memory - own) // needed))
 
 
 def _for_each(
-    stored: StoredArray, parsed: ParsedSelection, work: Callable[[ChunkPart], None], most: int
+    stored: StoredArray, parsed: ParsedSelection, work: Callable[[ChunkProjection], None], most: int
 ) -> None:
     threads = min(most, available_threads() if stored.threads is None else stored.threads)
 
-    def alone(part: ChunkPart) -> None:
+    def alone(part: ChunkProjection) -> None:
         with in_one_thread(also_requests=True):
             work(part)
 
-    parallel_for(chunk_parts(parsed.selection, stored.axes), alone, threads > 1, threads)
+    parallel_for(project(parsed.selection, stored.axes), alone, threads > 1, threads)
+
+
+def _in_array(part: ChunkProjection, axes: Sequence[ChunkAxis]) -> Any:
+    """Return the selected elements of a chunk, relative to the array."""
+    inside: Any = part.chunk_selection
+    if isinstance(inside, MaskIndexer):
+        inside = inside.to_coordinates()
+    starts = [axis.start(at) for axis, at in zip(axes, part.chunk_coords, strict=True)]
+    index = tuple(
+        slice(item.start + start, item.stop + start, item.step)
+        if isinstance(item, slice)
+        else item + start
+        for item, start in zip(inside.index, starts, strict=True)
+    )
+    return type(inside)(index)
 
 
 def _in_python(stored: StoredArray) -> StoredArray:
@@ -228,8 +221,9 @@ def _in_python(stored: StoredArray) -> StoredArray:
     return same
 
 
-def _is_direct(out: NDArray, dtype: np.dtype[Any]) -> bool:
-    return out.dtype == dtype and out.flags.aligned
+def _has_form(parsed: ParsedSelection, out: NDArray, dtype: np.dtype[Any]) -> bool:
+    """Whether elements can be read to an array without a copy."""
+    return parsed.can_view(out) and out.dtype == dtype and out.flags.aligned
 
 
 def _has_same_axes(parsed: ParsedSelection) -> bool:

@@ -17,25 +17,23 @@ from zarr_core.tools import (
     read_node,
 )
 
-from zarr_transfer.chunk_keys import may_collide
-from zarr_transfer.conversion.conventions import dimension_names, follows_convention
-from zarr_transfer.conversion.estimate import estimate
-from zarr_transfer.conversion.note_unmanaged import note_unmanaged
-from zarr_transfer.conversion.plan_array import plan_array
-from zarr_transfer.conversion.portable import portable_step, requirement
-from zarr_transfer.conversion.requested_layout import RequestedLayout, is_by_name
-from zarr_transfer.conversion.to_format import (
+from zarr_transfer.conventions import dimension_names, follows_convention
+from zarr_transfer.copy_elements import plan_rechunk
+from zarr_transfer.errors import ConversionError
+from zarr_transfer.execute import is_bare
+from zarr_transfer.keys import may_collide
+from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
+from zarr_transfer.plan_array import plan_array
+from zarr_transfer.portable import portable_step, requirement
+from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation, is_within_location
+from zarr_transfer.target_layout import RequestedLayout, is_by_name
+from zarr_transfer.to_format import (
     group_to_format,
     problems_of,
     storable,
     with_json_floats,
 )
-from zarr_transfer.copy_region import Memory, plan_rechunk
-from zarr_transfer.errors import ConversionError
-from zarr_transfer.execute import is_bare
-from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
-from zarr_transfer.same_location import is_within_location
-from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation
+from zarr_transfer.unmanaged import note_unmanaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -122,10 +120,7 @@ def locate(
 
 
 def plan_nodes(spec: CopySpec, root: NodeMetadata, options: CopyOptions) -> CopyPlan:
-    """Return the plan for converting a node with everything below it.
-
-    ``only`` in the options selects the arrays that receive the layout.
-    """
+    """Return the plan for converting a node with everything below it."""
     requested = RequestedLayout(**options.layout)
     kept = RequestedLayout(chunk_key_encoding=requested.chunk_key_encoding)
     roots = _other_roots(spec.dest)
@@ -197,10 +192,7 @@ def _source(
 def nodes(
     side: NodeLocation, root: NodeMetadata | None = None
 ) -> Iterator[tuple[str, NodeMetadata | ZarrError]]:
-    """Iterate over paths and metadata, or errors, of a node and those below it; parents first.
-
-    If the store cannot list its keys, consolidated metadata is used.
-    """
+    """Iterate over paths and metadata, or errors, of a node and those below it, parents first."""
     first = _read(side, "") if root is None else with_json_floats(root)
     copies = first.consolidated if isinstance(first, GroupMetadata) else None
     if copies is not None and not side.store.supports_listing:
@@ -248,7 +240,11 @@ def _step(
 ) -> CopyStep:
     """Return the step for a node, without regard to the destination."""
     if isinstance(node, ArrayMetadata):
-        return estimate(spec, path, node, plan_array(spec, path, node, requested))
+        try:
+            return plan_array(spec, path, node, requested, counts=True)
+        except (ZarrError, ValueError, TypeError) as error:
+            problems = problems_of(error)
+            return CopyStep(path, "array", "nothing", problems=problems, source_metadata=node)
     if not isinstance(node, GroupMetadata):
         problem = ValidationProblem("", f"cannot be read: {node}")
         return CopyStep(path, "array", "nothing", problems=(problem,))
@@ -322,14 +318,11 @@ def _compare_with_destination(
 
 
 def _check_memory(spec: CopySpec, step: CopyStep, options: CopyOptions) -> CopyStep:
-    """Return a step that decodes an array, with a problem if it needs too much memory.
-
-    A note reports that chunks are decoded several times, or that an intermediate array is used.
-    """
+    """Return a step that decodes an array, with a problem or a note on its memory."""
     old = spec.source.open_array(step.path, step.source_metadata, read_only=True)
     new = spec.dest.open_array(step.path, step.metadata)
     try:
-        rechunking = plan_rechunk(old, new, Memory.of(old, new, options))
+        rechunking = plan_rechunk(old, new, options.max_memory, verify=options.verify)
     except ValueError as error:
         return replace(step, problems=(ValidationProblem("", str(error)),))
     if rechunking.between is not None:

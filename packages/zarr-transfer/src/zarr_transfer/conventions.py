@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON, ArrayMetadata, DataType, Format
 
+
 DIMENSIONS = "_ARRAY_DIMENSIONS"
 """The attribute in which xarray stores dimension names in version 2."""
 
@@ -40,10 +41,7 @@ def stored_names(metadata: ArrayMetadata) -> tuple[str | None, ...] | None:
 
 
 def name_candidates(metadata: ArrayMetadata) -> Iterator[tuple[ArrayMetadata, str]]:
-    """Iterate over representations of the dimension names, the best first, each with a note.
-
-    Names are either a field of the metadata (version 3) or the attribute.
-    """
+    """Iterate over dimension names as a field or an attribute, the best first, with notes."""
     names = metadata.dimension_names
     attribute = metadata.attributes.get(DIMENSIONS)
     listed = (
@@ -114,10 +112,7 @@ def same_mask(one: Any, other: Any) -> bool:
 def by_convention(
     metadata: ArrayMetadata, old: ArrayMetadata, source: Format, dest: Format
 ) -> tuple[ArrayMetadata, str]:
-    """Return metadata for a format in which xarray masks the same elements, with a note.
-
-    ``old`` is the metadata of the source, which may have another data type.
-    """
+    """Return metadata in which xarray masks the same elements as in the source, with a note."""
     try:
         if (source.name, dest.name) == ("v2", "v3"):
             return _to_version_3(metadata)

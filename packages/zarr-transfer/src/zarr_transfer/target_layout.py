@@ -1,4 +1,4 @@
-"""Metadata of a converted array.
+"""The requested layout, and the metadata that results from it.
 
 Parts of the layout that were not requested are kept.  If the format does not support them,
 as few parts as possible get the default of the format.
@@ -6,7 +6,8 @@ as few parts as possible get the default of the format.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, is_dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +25,10 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import create_extension
 
-from zarr_transfer.conversion.conventions import by_convention, fill_value_changes
-from zarr_transfer.conversion.equivalence import is_definition, same_codecs
-from zarr_transfer.conversion.requested_layout import is_keep
-from zarr_transfer.conversion.to_format import array_to_format, problems_of
+from zarr_transfer.conventions import by_convention, dimension_names, fill_value_changes
 from zarr_transfer.elements import as_dtype, can_become, same_fill_value
+from zarr_transfer.equivalence import is_definition, same_codecs
+from zarr_transfer.to_format import array_to_format, problems_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,8 +36,101 @@ if TYPE_CHECKING:
     from zarr_core import Array
     from zarr_core.extension import ArrayMetadata, Codec, Format
 
-    from zarr_transfer.conversion.requested_layout import RequestedLayout
     from zarr_transfer.spec import NodeLocation
+
+
+KEEP = "keep"
+"""Keeps a part of the layout of the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedLayout:
+    """A requested layout; each part is ``"keep"`` or an argument of :func:`zarr_core.create_array`.
+
+    Chunks and shards may map names of dimensions to lengths.  If ``chunk_key_encoding`` is None,
+    the keys are kept if the format supports them.  ``more`` are other arguments.  With ``exact``,
+    it is an error if the format does not support a part that is kept.
+    """
+
+    chunks: Any = KEEP
+    shards: Any = KEEP
+    filters: Any = KEEP
+    compressors: Any = KEEP
+    serializer: Any = KEEP
+    fill_value: Any = KEEP
+    dtype: Any = KEEP
+    chunk_key_encoding: Any = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+    exact: bool = False
+
+    @classmethod
+    def of_copy(cls, layout: Mapping[str, Any], *, exact: bool) -> RequestedLayout:
+        """Return the layout that is requested by the arguments of a copy."""
+        known = {item.name for item in fields(cls)}
+        given = {name: value for name, value in layout.items() if name in known}
+        if "chunks" in given:
+            given.setdefault("shards", None)
+        more = {name: layout[name] for name in layout.keys() - known - {"zarr_format"}}
+        return cls(**given, more=more, exact=exact)
+
+    def layout(self) -> dict[str, Any]:
+        """Return the parts that are not kept, as arguments of ``create_array``."""
+        given = {item.name: getattr(self, item.name) for item in fields(self)}
+        for name in ("chunk_key_encoding", "more", "exact"):
+            del given[name]
+        return {name: value for name, value in given.items() if not is_keep(value)} | dict(
+            self.more
+        )
+
+    def of(self, metadata: ArrayMetadata) -> RequestedLayout:
+        """Return the layout for one array: lengths by dimension names become shapes."""
+        by_name = {
+            name: given for name in ("chunks", "shards") if is_by_name(given := getattr(self, name))
+        }
+        if not by_name:
+            return self
+        names = dimension_names(metadata)
+        chunks, shards = _lengths(metadata)
+        shapes: dict[str, Any] = {}
+        for part, given in by_name.items():
+            if not given.keys() & set(names):
+                shapes[part] = KEEP
+                continue
+            # Other dimensions keep their lengths; a new shard is as long as a chunk.
+            lengths = chunks if part == "chunks" or shards is None else shards
+            if part == "shards" and shards is None and not is_keep(shapes.get("chunks", KEEP)):
+                lengths = shapes["chunks"]
+            shapes[part] = tuple(
+                given.get(name, length) for name, length in zip(names, lengths, strict=True)
+            )
+        return replace(self, **shapes)
+
+
+def is_keep(value: Any) -> bool:
+    """Whether a part is kept; arrays are not compared."""
+    return isinstance(value, str) and value == KEEP
+
+
+def is_by_name(given: Any) -> bool:
+    """Whether lengths have dimension names; a definition has a string ``name`` instead."""
+    return isinstance(given, Mapping) and not (
+        isinstance(given.get("name"), str) or "shape" in given
+    )
+
+
+def _lengths(metadata: ArrayMetadata) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+    """Return the lengths of chunks and of shards, if any."""
+    grid = create_extension("chunk_grid", metadata.chunk_grid)
+    assert grid is not None, "a chunk grid is never ignored"
+    stored = tuple(
+        axis.uniform or tuple(axis.length(number) for number in range(axis.count))
+        for axis in grid.axes(metadata.shape)
+    )
+    if metadata.codecs and metadata.codecs[0].name == "sharding_indexed":
+        inner: Any = metadata.codecs[0].configuration["chunk_shape"]
+        return tuple(inner), stored
+    return stored, None
+
 
 # Parts that can get the default of the format, in the order of preference.
 _RELAXED: dict[str, Any] = {
@@ -72,11 +165,9 @@ def plan_layout(
     *,
     rename: bool,
 ) -> TargetLayout:
-    """Return the requested layout; other parts change as little as the format requires.
-
-    Raises MetadataValidationError if there is no such layout.
-    """
-    free = [name for name in _RELAXED if name not in requested.layout()]
+    """Return the requested layout; other parts change as little as the format requires."""
+    asked = requested.layout()
+    free = [] if requested.exact else [name for name in _RELAXED if name not in asked]
     failure: Exception | None = None
     fitted = {} if is_keep(requested.dtype) else _for_dtype(array, requested.dtype)
     for relaxed, given in product(_subsets(free), _layouts(array)):
@@ -86,10 +177,10 @@ def plan_layout(
         if "serializer" in relaxed and "codecs" in array.serializer.to_configuration():
             # The compressors within the serializer are removed with it.
             chosen.setdefault("compressors", _RELAXED["compressors"])
-        layout = given | fitted | chosen | requested.layout()
+        layout = given | fitted | chosen | asked
         try:
             made = _created(array, dest.format_, layout, requested, rename)
-            kept = _with_the_rest(array, made, layout)
+            kept = _with_the_rest(array, made, layout, asked)
             candidate, note = kept, ""
             if is_keep(requested.fill_value):
                 candidate, note = by_convention(kept, array.metadata, source, dest.format_)
@@ -102,7 +193,7 @@ def plan_layout(
         changed = not missing_chunks_agree(array, made, undefined=layout["fill_value"] is None)
         changed = changed or fill_value_changes(kept, candidate)
         notes += [note] * bool(note)
-        notes += _notes(array, candidate, {*relaxed}, {*requested.layout()}, changed)
+        notes += _notes(array, candidate, {*relaxed}, {*asked}, changed)
         return TargetLayout(metadata, changed, tuple(notes))
     assert failure is not None
     raise MetadataValidationError(dest.location(path), problems_of(failure)) from failure
@@ -156,10 +247,7 @@ def _layout(array: Array) -> dict[str, Any]:
 
 
 def _for_dtype(array: Array, dtype: Any) -> dict[str, Any]:
-    """Return changes of the layout for another data type.
-
-    Raises MetadataValidationError if elements cannot be converted.
-    """
+    """Return changes of the layout for another data type; an error if there are none."""
     new = create_array(MemoryStore(), shape=(1,), dtype=dtype).dtype
     if not can_become(array.dtype, new):
         message = f"cannot convert {array.dtype} to {new}; only numbers can be converted"
@@ -197,12 +285,16 @@ def _created(
     )
 
 
-def _with_the_rest(array: Array, made: Array, layout: dict[str, Any]) -> ArrayMetadata:
+def _with_the_rest(
+    array: Array, made: Array, layout: dict[str, Any], asked: Mapping[str, Any]
+) -> ArrayMetadata:
     """Return the metadata of a new array with attributes and other fields of the source."""
-    old = array.metadata
-    return made.metadata.replace(
-        attributes=old.attributes,
-        dimension_names=old.dimension_names,
+    old, new = array.metadata, made.metadata
+    return new.replace(
+        attributes=new.attributes if "attributes" in asked else old.attributes,
+        dimension_names=(
+            new.dimension_names if "dimension_names" in asked else old.dimension_names
+        ),
         additional_fields=old.additional_fields,
         fill_value_undefined=old.fill_value_undefined and layout["fill_value"] is None,
         document=None,

@@ -1,1 +1,0 @@
-"""Plans of reads and writes of arrays, and reads and writes within a memory limit."""

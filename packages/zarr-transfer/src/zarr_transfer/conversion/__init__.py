@@ -1,1 +1,0 @@
-"""Conversion of arrays and hierarchies between formats, layouts and stores."""

@@ -1,0 +1,246 @@
+"""The metadata of a copied array: unchanged, in another format, or with another layout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING
+
+from zarr_core.extension import MetadataValidationError, ValidationProblem, ZarrError
+from zarr_core.tools import CodecChain, create_extension
+
+from zarr_transfer.conventions import by_convention, fill_value_changes
+from zarr_transfer.equivalence import decodes, same_bytes
+from zarr_transfer.keys import ChunkKeys, keys_unchanged, same_keys
+from zarr_transfer.plan import CopyStep
+from zarr_transfer.target_layout import (
+    is_keep,
+    key_encoding,
+    missing_chunks_agree,
+    plan_layout,
+)
+from zarr_transfer.to_format import (
+    array_to_format,
+    ignored_fields,
+    storable,
+    with_codecs,
+    with_sharding_transformer,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core.extension import ArrayMetadata, ExtensionDefinition
+
+    from zarr_transfer.plan import Cost
+    from zarr_transfer.spec import CopySpec, NodeLocation
+    from zarr_transfer.target_layout import RequestedLayout
+
+
+_COUNTED = 10_000  # maximum number of chunks that are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The metadata of a copied array.
+
+    ``model`` describes the chunks of the source, possibly in another way; ``metadata`` is the
+    result as its format will read it.  ``unreadable`` is why the chunks cannot be decoded, if
+    ``recode`` requires it.  ``fills`` is whether missing chunks are stored, since the new fill
+    value is another one.
+    """
+
+    model: ArrayMetadata
+    metadata: ArrayMetadata
+    recode: bool = False
+    notes: tuple[str, ...] = ()
+    unreadable: ZarrError | None = None
+    fills: bool = False
+
+
+def plan_array(
+    spec: CopySpec,
+    path: str,
+    metadata: ArrayMetadata,
+    requested: RequestedLayout,
+    *,
+    counts: bool = False,
+) -> CopyStep:
+    """Return the step for an array at a path below both source and destination.
+
+    Raises an error of the metadata, of an extension, or of the layout if it is not possible.
+    """
+    choice = _choose(spec, path, metadata, requested.of(metadata))
+    old = ChunkKeys.of(spec.source, path, choice.model)
+    new = ChunkKeys.of(spec.dest, path, choice.metadata)
+    cost = _cost(old, new, choice)
+    if cost == "recode" and choice.unreadable is not None:
+        raise choice.unreadable
+    chunks, nbytes = _amount(old, new, cost, choice) if counts else (None, None)
+    notes, fills = choice.notes, choice.fills and cost != "recode"
+    if fills:
+        missing = _missing(old)
+        fills = missing != 0
+        chunks = None if missing is None or chunks is None else chunks + missing
+        count = "" if missing is None else f" ({missing})"
+        notes += (f"chunks that are not stored are written{count}",) * fills
+    return CopyStep(
+        path, "array", cost, chunks, nbytes, (), notes,
+        source_metadata=choice.model, metadata=choice.metadata, fills=fills,
+    )  # fmt: skip
+
+
+def _choose(
+    spec: CopySpec, path: str, metadata: ArrayMetadata, requested: RequestedLayout
+) -> Choice:
+    source, dest, alike = spec.source, spec.dest, spec.same_format
+    if alike and not requested.layout() and requested.chunk_key_encoding is None:
+        kept, notes = storable(dest.format_, metadata)
+        return Choice(metadata, kept, notes=tuple(notes))
+    base, notes = metadata, []
+    if not alike:
+        base, notes = _in_any_order(metadata), ignored_fields(source.format_, metadata)
+        base = base.replace(additional_fields={})
+    failure: MetadataValidationError | None = None
+    if not requested.layout():
+        for model, candidate in _unchanged(base, dest, requested):
+            candidate, note = by_convention(candidate, metadata, source.format_, dest.format_)
+            try:
+                converted, more = array_to_format(dest, path, candidate, rename=not alike)
+            except MetadataValidationError as error:
+                failure = failure or error
+                continue
+            if not same_bytes(model, converted) and not decodes(model, converted):
+                # The chunks must change: choose a layout that suits the format.
+                break
+            fills = fill_value_changes(model, candidate)
+            notes += [note] * bool(note)
+            choice = Choice(model, converted, False, (*notes, *more), fills=fills)
+            return _checked(spec, path, choice)
+    refused = [] if failure is None else [p for p in failure.problems if not _is_solvable(p)]
+    if failure is not None and refused:
+        raise MetadataValidationError(failure.location, refused)
+    model = with_codecs(base) or base
+    array = source.open_array(path, model, read_only=True)
+    relaxed = plan_layout(array, source.format_, dest, path, requested, rename=not alike)
+    recode = not same_bytes(model, relaxed.metadata) or relaxed.fill_changed
+    choice = Choice(model, relaxed.metadata, recode, (*notes, *relaxed.notes))
+    return _checked(spec, path, choice, another_dtype=not is_keep(requested.dtype))
+
+
+def _in_any_order(metadata: ArrayMetadata) -> ArrayMetadata:
+    """Return metadata with a fill value that does not depend on the byte order."""
+    given = metadata.fill_value
+    try:
+        order = CodecChain.from_definitions(metadata.codecs).byte_order
+        if order is None:
+            return metadata
+        data_type = create_extension("data_type", metadata.data_type)
+        assert data_type is not None, "data types are never ignored"
+        value = data_type.fill_value_as_stored(given, order)
+        if value.tobytes() == data_type.fill_value_from_json(given).tobytes():
+            return metadata
+    except (ZarrError, ValueError):  # reported when the array is opened
+        return metadata
+    return metadata.replace(fill_value=data_type.fill_value_to_json(value))
+
+
+def _unchanged(
+    base: ArrayMetadata, dest: NodeLocation, requested: RequestedLayout
+) -> Iterator[tuple[ArrayMetadata, ArrayMetadata]]:
+    """Iterate over descriptions of the same chunks, each with metadata for the destination."""
+    for model in _models(base):
+        for encoding in _encodings(model, dest, requested):
+            yield model, model.replace(chunk_key_encoding=encoding)
+
+
+def _models(base: ArrayMetadata) -> Iterator[ArrayMetadata]:
+    """Iterate over descriptions of the same chunks; most readers support the sharding codec."""
+    for other in (with_codecs(base), base, with_sharding_transformer(base)):
+        if other is not None:
+            yield other
+
+
+def _encodings(
+    model: ArrayMetadata, dest: NodeLocation, requested: RequestedLayout
+) -> Iterator[ExtensionDefinition]:
+    if requested.chunk_key_encoding is not None:
+        yield key_encoding(requested.chunk_key_encoding)
+        return
+    yield model.chunk_key_encoding
+    yield dest.format_.chunk_key_encoding
+
+
+def _is_solvable(problem: ValidationProblem) -> bool:
+    """Whether other codecs, chunks or keys may solve a problem."""
+    member = problem.pointer.split("/")[1] if problem.pointer else ""
+    return member in (
+        "", "codecs", "chunk_grid", "chunk_key_encoding", "storage_transformers",
+        "chunk_memory_layout", "fill_value",
+    )  # fmt: skip
+
+
+def _checked(spec: CopySpec, path: str, choice: Choice, *, another_dtype: bool = False) -> Choice:
+    """Return the choice; raise an error if elements would change."""
+    try:
+        old = spec.source.open_array(path, choice.model, read_only=True)
+    except ZarrError as error:
+        # Metadata and chunks are copied without decoding.
+        note = f"not checked, since it cannot be opened: {error}"
+        return replace(choice, notes=(*choice.notes, note), unreadable=error)
+    if old.ignored_extensions:
+        names = ", ".join(definition.name for definition in old.ignored_extensions)
+        message = f"unknown extensions: {names}; install them to decode the chunks"
+        choice = replace(choice, unreadable=_problem(spec, path, "", message))
+    new = spec.dest.open_array(path, choice.metadata, read_only=True)
+    if old.dtype != new.dtype and not another_dtype:
+        raise _problem(spec, path, "/data_type", f"{old.dtype} would become {new.dtype}")
+    if (
+        not choice.recode
+        and not choice.fills
+        and not missing_chunks_agree(old, new, undefined=True)
+    ):
+        message = f"{old.fill_value!r} would become {new.fill_value!r}"
+        raise _problem(spec, path, "/fill_value", message)
+    return choice
+
+
+def _problem(spec: CopySpec, path: str, pointer: str, message: str) -> MetadataValidationError:
+    location = spec.dest.location(path)
+    return MetadataValidationError(location, [ValidationProblem(pointer, message)])
+
+
+def _cost(old: ChunkKeys, new: ChunkKeys, choice: Choice) -> Cost:
+    if choice.recode:
+        return "recode"
+    if keys_unchanged(old, new):
+        return "document"
+    if old.verbatim and not same_keys(old.encoding, new.encoding, len(old.counts)):
+        return "recode"  # only the transformers know the keys
+    return "copy"
+
+
+def _missing(keys: ChunkKeys) -> int | None:
+    """Return the number of chunks that are not stored; None if it is unknown."""
+    if not keys.side.store.supports_listing or keys.most > _COUNTED:
+        return None
+    return keys.most - sum(1 for _ in keys.stored())
+
+
+def _amount(
+    old: ChunkKeys, new: ChunkKeys, cost: Cost, choice: Choice
+) -> tuple[int | None, int | None]:
+    """Return the numbers of chunks that are written and of bytes that are read."""
+    if cost == "document":
+        return 0, 0
+    if cost == "recode":
+        data_type = create_extension("data_type", choice.model.data_type)
+        size = None if data_type is None else data_type.item_size
+        return new.most, None if size is None else size * prod(choice.model.shape)
+    store = old.side.store
+    if old.verbatim or not store.supports_listing:
+        return None, None
+    if old.most > _COUNTED:
+        return old.most, None
+    sizes = [store.getsize(key) or 0 for _, key in old.stored()]
+    return len(sizes), sum(sizes)
