@@ -89,7 +89,7 @@ def test_size_is_limited(kind):
 
 
 def test_value_without_a_limit_is_not_unlimited(monkeypatch):
-    monkeypatch.setattr("zarr_stores.object_client._MOST_DECODED", 5000)
+    monkeypatch.setattr("zarr_stores.object.client._MOST_DECODED", 5000)
     with responding(serve({"a": bytes(5001), "b": bytes(5000)}, "x-gzip", gzip.compress)) as server:
         store = ObjectStore.from_url(server.url)
         assert bytes(store.get("b")) == bytes(5000)

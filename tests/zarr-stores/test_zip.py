@@ -11,9 +11,9 @@ import zarr_core as zarr
 from store_contract import StoreContract, get_into
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import StoreCapabilityError, StoreError, StoreReadError
-from zarr_stores import zip_archive
 from zarr_stores.zip import ZipStore
-from zarr_stores.zip_recover import recover
+from zarr_stores.zip import archive as zip_archive
+from zarr_stores.zip.recover import recover
 
 METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
 

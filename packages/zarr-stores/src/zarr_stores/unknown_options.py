@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import StoreError
 
-from zarr_stores.fsspec_secrets import without_secrets
+from zarr_stores.secrets import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

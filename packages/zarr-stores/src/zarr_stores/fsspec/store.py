@@ -23,8 +23,8 @@ from zarr_core.extension import (
 from zarr_core.tools import LocalStore, key_lock, to_bytes
 
 from zarr_stores._database import is_key
-from zarr_stores.fsspec_calls import MISSING, Calls
-from zarr_stores.fsspec_files import (
+from zarr_stores.fsspec.calls import MISSING, Calls
+from zarr_stores.fsspec.files import (
     PARTIAL,
     find_files,
     list_directory,
@@ -32,16 +32,16 @@ from zarr_stores.fsspec_files import (
     remove_file,
     write_file,
 )
-from zarr_stores.fsspec_limits import (
+from zarr_stores.fsspec.limits import (
     BodyTooLargeError,
     EncodedRangeError,
     limited_bodies,
     read_limited,
 )
-from zarr_stores.fsspec_location import SUFFIXES, Location, is_asynchronous, location_of
-from zarr_stores.fsspec_reader import open_file_reader, open_range_reader
-from zarr_stores.fsspec_secrets import without_secrets
-from zarr_stores.fsspec_traits import Traits, generation_of, path_in
+from zarr_stores.fsspec.location import SUFFIXES, Location, is_asynchronous, location_of
+from zarr_stores.fsspec.reader import open_file_reader, open_range_reader
+from zarr_stores.fsspec.traits import Traits, generation_of, path_in
+from zarr_stores.secrets import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from zarr_core.tools import log
 
-from zarr_stores.fsspec_limits import RedirectError
+from zarr_stores.fsspec.limits import RedirectError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

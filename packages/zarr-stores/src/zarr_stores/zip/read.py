@@ -21,7 +21,7 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import encode_key, log
 
-from zarr_stores.zip_archive import (
+from zarr_stores.zip.archive import (
     EXTRA,
     data_start,
     entry_range,
@@ -29,16 +29,16 @@ from zarr_stores.zip_archive import (
     read_start,
     read_whole,
 )
-from zarr_stores.zip_methods import FAILURES
-from zarr_stores.zip_source import SourceFile
+from zarr_stores.zip.methods import FAILURES
+from zarr_stores.zip.source import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from zarr_core.extension import Buffer
 
-    from zarr_stores.zip_archive import Entry
-    from zarr_stores.zip_source import Source
+    from zarr_stores.zip.archive import Entry
+    from zarr_stores.zip.source import Source
 
     Values = list[Buffer | None]
 

@@ -18,10 +18,10 @@ from zarr_core.extension import StoreCapabilityError, StoreError, StoreTraits, c
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.unknown_options import check_options
-from zarr_stores.zip_archive import read_entries
-from zarr_stores.zip_location import Location, ValueLocation, location_of
-from zarr_stores.zip_methods import check_method
-from zarr_stores.zip_read import ReadableZip, check_name
+from zarr_stores.zip.archive import read_entries
+from zarr_stores.zip.location import Location, ValueLocation, location_of
+from zarr_stores.zip.methods import check_method
+from zarr_stores.zip.read import ReadableZip, check_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer, Buffers, Change, Store
 
-    from zarr_stores.zip_archive import Entry, Writer
-    from zarr_stores.zip_source import Source
+    from zarr_stores.zip.archive import Entry, Writer
+    from zarr_stores.zip.source import Source
 
 __all__ = ["ZipStore"]
 
@@ -60,7 +60,7 @@ class ZipStore(ReadableZip):
     Until then other programs cannot read the file.  Close the store, or use it in a ``with`` statement;
     open stores are closed when the process exits.  A store can be used again after
     ``close``.  If the process is killed, opening the file raises :class:`StoreError`, and
-    :func:`zarr_stores.zip_recover.recover` copies every complete value to a new archive.
+    :func:`zarr_stores.zip.recover.recover` copies every complete value to a new archive.
 
     Values are only appended.  Setting a key again leaves the old bytes in the file, and the
     last value is used.  Only all keys together can be erased.  There can be one writer at a time,

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from zarr_core.extension import ByteRange, Store, StoreError, check_key
 
-from zarr_stores.zip_archive import TAIL, StreamWriter, Writer, open_file
-from zarr_stores.zip_source import Descriptor, Source, Stream, Value
+from zarr_stores.zip.archive import TAIL, StreamWriter, Writer, open_file
+from zarr_stores.zip.source import Descriptor, Source, Stream, Value
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -166,7 +166,7 @@ def _no_role(options: Mapping[str, Any]) -> str | None:
     if not endpoint and not _is_ec2():
         return " (this machine is not in EC2)"
     first = own.get("imdsv1_fallback") or os.environ.get("AWS_IMDSV1_FALLBACK", "")
-    from zarr_stores.object_aws_role import DEFAULT_ENDPOINT, find_role_problem  # slow to import
+    from zarr_stores.object.aws_role import DEFAULT_ENDPOINT, find_role_problem  # slow to import
 
     endpoint = str(endpoint or DEFAULT_ENDPOINT)
     problem = find_role_problem(endpoint, str(first).lower() in ("true", "1"))

@@ -15,12 +15,12 @@ import numpy as np
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
 from zarr_core.tools import call_interruptibly, log, remote_memory, waiting
 
-from zarr_stores import object_errors as errors
 from zarr_stores._database import is_key
 from zarr_stores._first_contact import reached
-from zarr_stores.object_encoding import DecodedResponse, coding_of, decompress, is_longer
-from zarr_stores.object_generation import generation_of
-from zarr_stores.object_location import check_not_forked, first_store, location_of
+from zarr_stores.object import errors as errors
+from zarr_stores.object.encoding import DecodedResponse, coding_of, decompress, is_longer
+from zarr_stores.object.generation import generation_of
+from zarr_stores.object.location import check_not_forked, first_store, location_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -149,7 +149,7 @@ class Client:
         """Return whether there is a store for another region than that of a failed request."""
         if self.location.kind != "S3Store" or not errors.may_be_elsewhere(error):
             return False
-        from zarr_stores.object_region import store_in_region  # urllib is slow to import
+        from zarr_stores.object.region import store_in_region  # urllib is slow to import
 
         with self._moving:
             if self.store is used:

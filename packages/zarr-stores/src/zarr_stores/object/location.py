@@ -14,10 +14,10 @@ from zarr_core.extension import StoreError
 from zarr_core.tools import call_after_fork
 
 from zarr_stores._first_contact import CONNECT_SECONDS, RETRY_SECONDS
-from zarr_stores.object_aws import with_aws_settings
-from zarr_stores.object_checks import CONTAINERS, ENDPOINT, check_bucket_url, check_values
-from zarr_stores.object_errors import without_secrets
-from zarr_stores.object_options import translate_options
+from zarr_stores.object.aws import with_aws_settings
+from zarr_stores.object.checks import CONTAINERS, ENDPOINT, check_bucket_url, check_values
+from zarr_stores.object.errors import without_secrets
+from zarr_stores.object.options import translate_options
 from zarr_stores.unknown_options import similar_names
 
 if TYPE_CHECKING:

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 from zarr_core.extension import ByteReader, StoreError, ValueReplacedError
 from zarr_core.tools import NewValue, log
 
-from zarr_stores import object_errors as errors
-from zarr_stores.object_generation import generation_of
-from zarr_stores.object_reader import ObjectReader
+from zarr_stores.object import errors as errors
+from zarr_stores.object.generation import generation_of
+from zarr_stores.object.reader import ObjectReader
 
 if TYPE_CHECKING:
     from zarr_core.extension import Buffers, Change
 
-    from zarr_stores.object_client import Client
+    from zarr_stores.object.client import Client
 
 MARKS: Final = "zarrchanges"  # letters only: Azure requires identifiers
 _KEPT: Final = 64  # marks; S3 limits all metadata to 2 KiB

@@ -14,7 +14,7 @@ from zarr_core.tools import log
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from zarr_stores.fsspec_traits import Traits
+    from zarr_stores.fsspec.traits import Traits
 
 PARTIAL = ".zarr-partial"
 _ATTEMPTS = 20

@@ -10,7 +10,7 @@ from zarr_core.tools import SubrangeReader
 if TYPE_CHECKING:
     from zarr_core.extension import ByteReader
 
-    from zarr_stores.references_entries import Target
+    from zarr_stores.references.entries import Target
 
 
 class PartReader(SubrangeReader):

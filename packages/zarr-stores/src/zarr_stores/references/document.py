@@ -16,8 +16,8 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import json_pointer, strictjson
 
-from zarr_stores.references_entries import References, SortedKeys, Target
-from zarr_stores.references_templates import expand
+from zarr_stores.references.entries import References, SortedKeys, Target
+from zarr_stores.references.templates import expand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

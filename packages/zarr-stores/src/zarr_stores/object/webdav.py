@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zarr_core.extension import StoreError
 from zarr_core.tools import log
 
-from zarr_stores import object_errors as errors
-from zarr_stores.object_update import UNKNOWN, Updates, pause
+from zarr_stores.object import errors as errors
+from zarr_stores.object.update import UNKNOWN, Updates, pause
 
 if TYPE_CHECKING:
     from zarr_core.extension import Buffers
 
-    from zarr_stores.object_client import Client
-    from zarr_stores.object_location import Location
+    from zarr_stores.object.client import Client
+    from zarr_stores.object.location import Location
 
 _RACES: Final = 8  # attempts if several writers create a directory
 _REMEDY: Final = (

@@ -23,10 +23,10 @@ from zarr_core.extension import (
 from zarr_core.tools import parallel_for
 
 from zarr_stores._immutable import ImmutableStore
-from zarr_stores.fsspec_secrets import names_of_secrets, without_secrets
-from zarr_stores.references_reader import PartReader
-from zarr_stores.references_source import Source, source_of
-from zarr_stores.references_targets import Targets
+from zarr_stores.references.reader import PartReader
+from zarr_stores.references.source import Source, source_of
+from zarr_stores.references.targets import Targets
+from zarr_stores.secrets import names_of_secrets, without_secrets
 from zarr_stores.unknown_options import check_options
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer, ByteReader
 
-    from zarr_stores.references_entries import Target
+    from zarr_stores.references.entries import Target
 
     # Defined here, because ``list`` is a method within the class.
     Values = list[Buffer | None]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import BufferByteReader, ByteReader, StoreReadError, ValueReplacedError
 
-from zarr_stores.fsspec_calls import MISSING
-from zarr_stores.fsspec_limits import limited_bodies
-from zarr_stores.fsspec_traits import change_markers, generation_of
+from zarr_stores.fsspec.calls import MISSING
+from zarr_stores.fsspec.limits import limited_bodies
+from zarr_stores.fsspec.traits import change_markers, generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import ByteRange
 
     from zarr_stores.fsspec import FsspecStore
-    from zarr_stores.fsspec_traits import Traits
+    from zarr_stores.fsspec.traits import Traits
 
 
 _WHOLE = 1 << 18  # bytes: smaller values are read as a whole

@@ -14,8 +14,8 @@ from zarr_core.tools import LocalStore
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.fsspec import FsspecStore
-from zarr_stores.fsspec_secrets import names_of_secrets
 from zarr_stores.object import ObjectStore
+from zarr_stores.secrets import names_of_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
 """Recovery of complete values from a zip archive whose writer was killed.
 
-In a shell: ``python -m zarr_stores.zip_recover FILE NEW_FILE``.
+In a shell: ``python -m zarr_stores.zip.recover FILE NEW_FILE``.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
 
 from zarr_stores.zip import ZipStore
-from zarr_stores.zip_archive import LOCAL_HEADER, Entry, data_start, open_file, read_whole
+from zarr_stores.zip.archive import LOCAL_HEADER, Entry, data_start, open_file, read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core.extension import Buffer
 
-    from zarr_stores.zip_source import Descriptor
+    from zarr_stores.zip.source import Descriptor
 
 _UNKNOWN_SIZE = 0xFFFFFFFF
 _SIZES_FOLLOW = 0x8
@@ -129,7 +129,7 @@ def _data_descriptor(descriptor: Descriptor, start: int) -> tuple[int, int, int,
 def main(arguments: list[str]) -> None:
     """Recover the archive named by the first argument to the second one."""
     if len(arguments) != 2:
-        sys.exit("usage: python -m zarr_stores.zip_recover FILE NEW_FILE")
+        sys.exit("usage: python -m zarr_stores.zip.recover FILE NEW_FILE")
     try:
         count = recover(*arguments)
     except StoreError as error:

@@ -12,15 +12,15 @@ from urllib.parse import quote
 from zarr_core.extension import Location, StoreError
 from zarr_core.tools import read_metadata, strictjson
 
-from zarr_stores.fsspec_secrets import without_secrets
-from zarr_stores.references_document import JSONReferences
-from zarr_stores.references_parquet import ParquetReferences
-from zarr_stores.references_targets import LOCAL, directory_of, local_path, open_target
+from zarr_stores.references.document import JSONReferences
+from zarr_stores.references.parquet import ParquetReferences
+from zarr_stores.references.targets import LOCAL, directory_of, local_path, open_target
+from zarr_stores.secrets import without_secrets
 
 if TYPE_CHECKING:
     from zarr_core.extension import Store
 
-    from zarr_stores.references_entries import References
+    from zarr_stores.references.entries import References
 
 _DIRECTORIES = (".parq", ".parquet")
 

@@ -19,15 +19,15 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
 from zarr_core.tools import call_after_fork
 
-from zarr_stores.zip_methods import METHODS, decompress, max_decompressed_size
-from zarr_stores.zip_source import Descriptor, SourceFile
+from zarr_stores.zip.methods import METHODS, decompress, max_decompressed_size
+from zarr_stores.zip.source import Descriptor, SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.extension import Buffer
 
-    from zarr_stores.zip_source import Source, Stream
+    from zarr_stores.zip.source import Source, Stream
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
@@ -45,7 +45,7 @@ _MOST_OVERHEAD = 1 << 16  # bytes of compressed data in addition to twice the si
 _CHECKSUM = "damaged archive: the checksum of the entry does not match"
 _DAMAGE = (
     "the file is not a zip archive, is truncated, is being written, or its writer was killed "
-    "before close(). zarr_stores.zip_recover.recover(path, new_path) copies its complete values"
+    "before close(). zarr_stores.zip.recover.recover(path, new_path) copies its complete values"
 )
 
 

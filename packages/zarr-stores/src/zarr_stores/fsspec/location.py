@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import StoreError
 
 from zarr_stores._database import path_exists
-from zarr_stores.fsspec_limits import limit_bodies
-from zarr_stores.fsspec_secrets import names_of_secrets, without_secrets
-from zarr_stores.fsspec_server import http_options
-from zarr_stores.fsspec_traits import default_options, new_instance, without_listings_cache
+from zarr_stores.fsspec.limits import limit_bodies
+from zarr_stores.fsspec.server import http_options
+from zarr_stores.fsspec.traits import default_options, new_instance, without_listings_cache
+from zarr_stores.secrets import names_of_secrets, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import ByteReader, StoreReadError
 from zarr_core.tools import parallel_for
 
-from zarr_stores.object_generation import generation_of
+from zarr_stores.object.generation import generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from zarr_core.extension import ByteRange
 
-    from zarr_stores.object_client import Client
+    from zarr_stores.object.client import Client
 
 _NOTHING = memoryview(b"")
 _MAX_OPENINGS_NBYTES = 1 << 23  # of a store

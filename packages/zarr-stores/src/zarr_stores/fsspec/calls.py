@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import StoreError, StoreReadError, ZarrError
 from zarr_core.tools import key_lock, waiting
 
-from zarr_stores.fsspec_files import drop_cached
-from zarr_stores.fsspec_server import reach_s3
-from zarr_stores.fsspec_timeout import TimedFileSystem
-from zarr_stores.fsspec_traits import target_of
+from zarr_stores.fsspec.files import drop_cached
+from zarr_stores.fsspec.server import reach_s3
+from zarr_stores.fsspec.timeout import TimedFileSystem
+from zarr_stores.fsspec.traits import target_of
 from zarr_stores.remedies import DENIED_IS_MISSING, remedy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from zarr_stores.fsspec_location import Location
-    from zarr_stores.fsspec_traits import Traits
+    from zarr_stores.fsspec.location import Location
+    from zarr_stores.fsspec.traits import Traits
 
 MISSING = (FileNotFoundError, NotADirectoryError)
 """Exceptions that mean that a file does not exist."""

@@ -17,8 +17,8 @@ from zarr_core.extension import Location, MetadataValidationError, StoreError, V
 from zarr_core.tools import read_metadata, strictjson
 
 from zarr_stores._after_fork import register_after_fork
-from zarr_stores.references_document import target
-from zarr_stores.references_entries import References, SortedKeys, Target
+from zarr_stores.references.document import target
+from zarr_stores.references.entries import References, SortedKeys, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
