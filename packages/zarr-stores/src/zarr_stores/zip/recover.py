@@ -5,29 +5,28 @@ In a shell: ``python -m zarr_stores.zip.recover FILE NEW_FILE``.
 
 from __future__ import annotations
 
+import mmap
 import os
 import struct
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from zipfile import ZipInfo
 
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
 
-from zarr_stores.zip import ZipStore
-from zarr_stores.zip.archive import LOCAL_HEADER, Entry, data_start, open_file, read_whole
+from zarr_stores.zip.archive import LOCAL_HEADER, Archive, open_source
+from zarr_stores.zip.store import ZipStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core.extension import Buffer
 
-    from zarr_stores.zip.source import Descriptor
-
 _UNKNOWN_SIZE = 0xFFFFFFFF
 _SIZES_FOLLOW = 0x8
 _ZIP64 = 1
 _MARK = b"PK\7\x08"
 _SHORT, _LONG = struct.Struct("<3I"), struct.Struct("<I2Q")
-_WINDOW = 1 << 20
 
 
 def recover(path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> int:
@@ -51,78 +50,73 @@ def recover(path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> i
         If the new archive exists, or a file cannot be read or written.
     """
     try:
-        descriptor = open_file(os.fspath(path))
+        source: Any = open_source(os.fspath(path))
+        data = mmap.mmap(source.descriptor, 0, access=mmap.ACCESS_READ) if source.size else b""
     except OSError as error:
         raise StoreError(f"cannot be opened: {error.strerror}", store=path) from error
     count = 0
     with ZipStore(new_path, mode="x") as store:
-        for key, value in _complete_values(descriptor):
+        for key, value in _complete_values(Archive(source, {}), data):
             store.set(key, value)
             count += 1
     return count
 
 
-def _complete_values(descriptor: Descriptor) -> Iterator[tuple[str, Buffer]]:
+def _complete_values(archive: Archive, data: bytes | mmap.mmap) -> Iterator[tuple[str, Buffer]]:
     """Iterate over the entries without the central directory, which is missing."""
     position = 0
-    while (found := _entry_at(descriptor, position)) is not None:
-        name, entry, position = found
+    while (found := _entry_at(data, position)) is not None:
+        info, position = found
         try:
-            value = read_whole(descriptor, data_start(descriptor, entry), entry)
+            value = archive.read(info.filename, info)
         except (StoreReadError, MemoryError):
             return
         try:
-            yield check_key(name), value
+            yield check_key(info.filename), value
         except StoreKeyError:
             continue
 
 
-def _entry_at(descriptor: Descriptor, position: int) -> tuple[str, Entry, int] | None:
-    """Return the name of an entry, the entry, and the offset of the next entry."""
-    header = descriptor.read(position, LOCAL_HEADER.size)
-    if len(header) < LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
+def _entry_at(data: bytes | mmap.mmap, position: int) -> tuple[ZipInfo, int] | None:
+    """Return an entry and the offset of the next one."""
+    names = position + LOCAL_HEADER.size
+    if data[position : position + 4] != b"PK\3\4" or names > len(data):
         return None
-    fields = LOCAL_HEADER.unpack(header)
-    flags, method = fields[2:4]
-    checksum, compressed_size, size, name_length, extra_length = fields[6:]
-    rest = descriptor.read(position + len(header), name_length + extra_length)
-    extra = rest[name_length:]
-    start, behind = position + len(header) + len(rest), 0
-    if flags & _SIZES_FOLLOW:
-        described = _data_descriptor(descriptor, start)
+    fields = LOCAL_HEADER.unpack_from(data, position)
+    name_length, extra_length = fields[9:]
+    start = names + name_length + extra_length
+    info = ZipInfo(data[names : names + name_length].decode("utf-8", "replace"))
+    info.header_offset, info.flag_bits, info.compress_type = position, fields[2], fields[3]
+    info.CRC, info.compress_size, info.file_size = fields[6:9]
+    behind = 0
+    if info.flag_bits & _SIZES_FOLLOW:
+        described = _data_descriptor(data, start)
         if described is None:
             return None
-        checksum, compressed_size, size, behind = described
-    elif _UNKNOWN_SIZE in (size, compressed_size):
+        info.CRC, info.compress_size, info.file_size, behind = described
+    elif _UNKNOWN_SIZE in (info.file_size, info.compress_size):
+        extra = data[names + name_length : start]
         if len(extra) < 20 or struct.unpack_from("<H", extra)[0] != _ZIP64:
             return None
-        size, compressed_size = struct.unpack_from("<QQ", extra, 4)
-    name = rest[:name_length].decode("utf-8", "replace")
-    entry = Entry(position, size, compressed_size, method, checksum, bool(flags & 1))
-    return name, entry, start + compressed_size + behind
+        info.file_size, info.compress_size = struct.unpack_from("<QQ", extra, 4)
+    return info, start + info.compress_size + behind
 
 
-def _data_descriptor(descriptor: Descriptor, start: int) -> tuple[int, int, int, int] | None:
+def _data_descriptor(data: bytes | mmap.mmap, start: int) -> tuple[int, int, int, int] | None:
     """Return checksum, compressed size, size and length of a data descriptor.
 
     Programs that write to a pipe or network store these values after the data.  A data
     descriptor begins with a signature, and is valid if its compressed size matches.
     """
-    position = start
-    while block := descriptor.read(position, _WINDOW):
-        at = block.find(_MARK)
-        while at >= 0:
-            place = position + at
-            fields = descriptor.read(place + len(_MARK), _LONG.size + 2)
-            for form in (_SHORT, _LONG):
-                if len(fields) >= form.size and fields[form.size : form.size + 2] in (b"PK", b""):
-                    checksum, compressed_size, size = form.unpack_from(fields)
-                    if compressed_size == place - start:
-                        return checksum, compressed_size, size, len(_MARK) + form.size
-            at = block.find(_MARK, at + 1)
-        if len(block) < _WINDOW:
-            return None
-        position += _WINDOW - len(_MARK) + 1
+    position = data.find(_MARK, start)
+    while position >= 0:
+        fields = data[position + len(_MARK) : position + len(_MARK) + _LONG.size + 2]
+        for form in (_SHORT, _LONG):
+            if len(fields) >= form.size and fields[form.size : form.size + 2] in (b"PK", b""):
+                checksum, compressed_size, size = form.unpack_from(fields)
+                if compressed_size == position - start:
+                    return checksum, compressed_size, size, len(_MARK) + form.size
+        position = data.find(_MARK, position + 1)
     return None
 
 

@@ -2,42 +2,60 @@
 
 Name:           zip
 URL:            zip:///absolute/path.zip, or a path that ends in .zip
+Library:        zipfile of the standard library, which writes entries and the central directory
 """
 
 from __future__ import annotations
 
+import io
 import os
 import threading
 import weakref
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 from urllib.parse import unquote
-from zipfile import ZIP_STORED
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
-from zarr_core.extension import StoreCapabilityError, StoreError, StoreTraits, check_prefix
+from zarr_core.extension import (
+    BufferByteReader,
+    ByteRange,
+    ByteReader,
+    Store,
+    StoreCapabilityError,
+    StoreError,
+    StoreKeyError,
+    StoreReadError,
+    StoreTraits,
+    ValueReplacedError,
+    check_key,
+    check_prefix,
+)
+from zarr_core.tools import SubrangeReader, encode_key, log
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.unknown_options import check_options
-from zarr_stores.zip.archive import read_entries
-from zarr_stores.zip.location import Location, ValueLocation, location_of
-from zarr_stores.zip.methods import check_method
-from zarr_stores.zip.read import ReadableZip, check_name
+from zarr_stores.zip.archive import DAMAGE, Archive, is_writable, open_source, place_of, url_of
+from zarr_stores.zip.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
     from typing import Self
+    from zipfile import ZipInfo
 
-    from zarr_core.extension import Buffer, Buffers, Change, Store
+    from zarr_core.extension import Buffer, Buffers, Change
 
-    from zarr_stores.zip.archive import Entry, Writer
-    from zarr_stores.zip.source import Source
+    Values = list[Buffer | None]
 
 __all__ = ["ZipStore"]
 
 _SCHEME = "zip://"
+_NAME_LIMIT = 0xFFFF
+_ATTEMPTS = 5
+_MAX_DECOMPRESSED = 1 << 26  # bytes of a compressed value that a reader holds
+T = TypeVar("T")
 
 
-class ZipStore(ReadableZip):
+class ZipStore(Store):
     """A store in a zip archive.
 
     Parameters
@@ -83,31 +101,36 @@ class ZipStore(ReadableZip):
 
     def __init__(
         self,
-        path: str | os.PathLike[str] | BinaryIO | Location,
+        path: str | os.PathLike[str] | BinaryIO | tuple[Store, str],
         mode: Literal["a", "r", "w", "x"] = "a",
         compression: int = ZIP_STORED,
         read_only: bool = False,
     ) -> None:
         if mode not in ("a", "r", "w", "x"):
             raise StoreError(f'mode must be "a", "r", "w" or "x", not {mode!r}', store=path)
-        check_method(compression, path)
-        self._location = location_of(path)
-        self.max_concurrency = self._location.max_concurrency
-        self.path: str | None = self._location.path
+        try:
+            ZipFile(io.BytesIO(), "w", compression)
+        except (NotImplementedError, RuntimeError) as error:
+            raise StoreError(f"compression={compression!r}: {error}", store=path) from error
+        self._place = place_of(path)
+        self.path: str | None = self._place if isinstance(self._place, str) else None
         """Absolute path of the file; None if the archive is not a file."""
-        if not self._location.is_writable and mode in ("w", "x"):
+        if isinstance(self._place, tuple):
+            self.max_concurrency = self._place[0].max_concurrency
+        writable = is_writable(self._place)
+        if not writable and mode in ("w", "x"):
             raise StoreError(
                 "cannot be written; pass the path of a file, or a file object that can be read, "
                 'written and moved, or use mode "r"',
-                store=self._location.url,
+                store=self.url,
             )
-        self.read_only = read_only or mode == "r" or not self._location.is_writable
+        self.read_only = read_only or mode == "r" or not writable
         self._compression = compression
         self._guard = threading.RLock()
         register_after_fork(self, ZipStore._reinitialize)
         self._writer: Writer | None = None
         self._finisher: weakref.finalize[..., Any] | None = None
-        self._opened: tuple[Source | None, dict[str, Entry]] | None = None
+        self._opened: Archive | None = None
         self._updates = 0
         if mode in ("w", "x") and not self.read_only:
             self._open_writer(empty=True, exclusive=mode == "x")
@@ -161,59 +184,157 @@ class ZipStore(ReadableZip):
         store with latency, :class:`~zarr_stores.disk_cache.DiskCacheStore` reads blocks, and
         with them small neighbouring values.
         """
-        return cls(ValueLocation(store, key), "r")
+        return cls((store, key), "r")
 
     @property
     def url(self) -> str:
-        return self._location.url
+        return url_of(self._place)
 
     # --- readable ---
 
-    def _archive(self) -> tuple[Source | None, dict[str, Entry]]:
-        return self._opened or self._open()
+    def get(self, key: str) -> Buffer | None:
+        return self._with(key, lambda archive, info: archive.read(key, info))
 
-    def _open(self) -> tuple[Source | None, dict[str, Entry]]:
-        with self._guard:
-            if self._opened is None:
-                try:
-                    if not self.read_only and self._location.is_empty():
-                        return None, {}
-                    source = self._location.open()
-                    if source is None:
-                        return None, {}
-                    self._opened = source, read_entries(source, self)
-                except (FileNotFoundError, NotADirectoryError):
-                    return None, {}  # not cached: the file may be created later
-                except OSError as error:
-                    raise StoreError(f"cannot be opened: {error.strerror}", store=self) from error
-            return self._opened
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        def work(archive: Archive, info: ZipInfo) -> Buffer | int:
+            size = info.file_size
+            return size if size > limit else archive.read(key, info, out)
+
+        return self._with(key, work)
+
+    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
+        """Return parts of values; of a remote archive, near parts are read with one request."""
+        requested = [(check_name(key), ByteRange(*part)) for key, part in key_ranges]
+
+        def work(archive: Archive) -> Values:
+            stored = {
+                key: info
+                for key, _ in requested
+                if (info := archive.entries.get(key)) and info.compress_type == ZIP_STORED
+            }
+            wanted = [(key, stored[key], part) for key, part in requested if key in stored]
+            near = archive.near(*wanted)
+            values: Values = []
+            for key, part in requested:
+                if key not in stored:
+                    values.append(self._part(key, part))
+                    continue
+                with self.reading(key):
+                    start = archive.start(near, stored[key])
+                    first, stop = part.within(stored[key].file_size)
+                    values.append(near.read(start + first, stop - first))
+            return values
+
+        return self._repeated(work)
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        def work(archive: Archive, info: ZipInfo) -> ByteReader:
+            if info.compress_type == ZIP_STORED:
+                near = archive.near((key, info, first))
+                return _StoredReader(near, archive.start(near, info), info, self, key)
+            if info.file_size > _MAX_DECOMPRESSED:
+                return _CompressedReader(archive, info, self, key)
+            return BufferByteReader(archive.read(key, info))
+
+        return self._with(key, work)
+
+    def exists(self, key: str) -> bool:
+        return check_name(key) in self._archive().entries
+
+    def getsize(self, key: str) -> int | None:
+        info = self._archive().entries.get(check_name(key))
+        return None if info is None else info.file_size
+
+    def generation(self, key: str) -> str | None:
+        info = self._archive().entries.get(check_name(key))
+        return None if info is None else _generation(info)
+
+    def _with(self, key: str, work: Callable[[Archive, ZipInfo], T]) -> T | None:
+        """Call ``work`` with an entry; None if it is missing."""
+        check_name(key)
+
+        def on(archive: Archive) -> T | None:
+            info = archive.entries.get(key)
+            if info is None:
+                return None
+            with self.reading(key):
+                return work(archive, info)
+
+        return self._repeated(on)
+
+    def _repeated(self, work: Callable[[Archive], T]) -> T:
+        """Call ``work`` with the archive, and again if that was replaced meanwhile."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return work(self._archive())
+            except ValueReplacedError:
+                self._forget()
+                log("retries", "%s was replaced while it was read; reading it again", self)
+        return work(self._archive())
+
+    @contextmanager
+    def reading(self, key: str) -> Iterator[None]:
+        """Add store and key to errors; a replaced archive is opened again by the next read."""
+        try:
+            yield
+        except StoreReadError as error:
+            if isinstance(error, ValueReplacedError):
+                self._forget()
+            raise type(error)(error.reason, self, key) from error.__cause__
+        except OSError as error:
+            raise StoreReadError(f"cannot be read: {error.strerror}", self, key) from error
+        except MemoryError as error:
+            raise StoreReadError("not enough memory for the value", self, key) from error
 
     def _forget(self) -> None:
         with self._guard:
             if self._writer is None:
                 self._opened = None
 
+    def _archive(self) -> Archive:
+        return self._opened or self._open()
+
+    def _open(self) -> Archive:
+        with self._guard:
+            if self._opened is None:
+                missing = Archive(BufferByteReader(b""), {})  # not kept: it may be created later
+                try:
+                    source = open_source(self._place)
+                    if source is None or not (source.size or self.read_only):
+                        return missing
+                    self._opened = Archive.of(source, self)
+                except (FileNotFoundError, NotADirectoryError):
+                    return missing
+                except OSError as error:
+                    raise StoreError(f"cannot be opened: {error.strerror}", store=self) from error
+            return self._opened
+
+    # --- listable ---
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        check_prefix(prefix)
+        # list copies a dictionary in one step, tuple does not without the GIL.
+        return (key for key in list(self._archive().entries) if key.startswith(prefix))
+
     # --- writeable ---
 
     def set(self, key: str, value: Buffers) -> None:
         check_name(key)
-        if self.read_only:
-            self._require_writable(key)
+        self._require_writable(key)
         pieces: Sequence[Buffer] = (
             (value,) if isinstance(value, (bytes, bytearray, memoryview)) else value
         )
         with self._guard:
             writer = self._writer or self._open_writer(empty=False)
             if writer.abandoned:
-                raise StoreError(
-                    "cannot be written: the parent process is writing the archive",
-                    store=self,
-                    key=key,
-                )
+                reason = "cannot be written: the parent process is writing the archive"
+                raise StoreError(reason, store=self, key=key)
             try:
                 writer.append(key, pieces, self._compression)
             except OSError as error:
-                kept = "; the old value is kept" if key in writer.entries else ""
+                kept = "; the old value is kept" if key in writer.archive.entries else ""
                 raise StoreError(
                     f"cannot be written: {error.strerror}{kept}", store=self, key=key
                 ) from error
@@ -234,16 +355,15 @@ class ZipStore(ReadableZip):
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove all keys, by a new archive; keys below another prefix cannot be removed."""
-        check_prefix(prefix)
-        self._require_writable(prefix)
         if prefix:
             super().erase_prefix(prefix)
             return
+        self._require_writable(prefix)
         if not self._exists():
             return
         with self._guard:
             with self._locked():
-                stored = bool(self._archive()[1])
+                stored = bool(self._archive().entries)
             if stored:
                 self.close()
                 self._open_writer(empty=True)
@@ -274,15 +394,18 @@ class ZipStore(ReadableZip):
                     self.close()
 
     def _open_writer(self, *, empty: bool, exclusive: bool = False) -> Writer:
+        assert not isinstance(self._place, tuple)  # which is read-only
         try:
-            writer = self._location.open_writer(empty=empty, exclusive=exclusive)
+            if self.path and not empty:
+                os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            writer = Writer(self._place, empty=empty, exclusive=exclusive)
         except OSError as error:
             reason = f"cannot be written: {error.strerror}"
             if exclusive and isinstance(error, FileExistsError):
                 reason = 'the file exists; use mode "w" to replace it'
             raise StoreError(reason, store=self) from error
         self._writer = writer
-        self._opened = writer.source, writer.entries
+        self._opened = writer.archive
         self._finisher = weakref.finalize(self, writer.finish)
         return writer
 
@@ -331,16 +454,77 @@ class ZipStore(ReadableZip):
     # --- the object ---
 
     def _identity(self) -> Hashable:
-        return self._location.identity
+        return os.path.realpath(self.path) if self.path else self._place
 
     def __repr__(self) -> str:
-        return f"ZipStore({self._location!r}{', read_only=True' if self.read_only else ''})"
+        return f"ZipStore({self._place!r}{', read_only=True' if self.read_only else ''})"
 
-    def __reduce__(self) -> tuple[type[Self], tuple[Location, str]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, str]]:
+        reason = ""
         if not self.read_only:
-            raise StoreError(
-                "a writable zip store cannot be pickled, because an archive has one writer; close "
-                'it and pickle ZipStore(path, mode="r")',
-                store=self,
-            )
-        return type(self), (self._location, "r")
+            reason = "a writable zip store cannot be pickled, because an archive has one writer; "
+            reason += 'close it and pickle ZipStore(path, mode="r")'
+        elif not isinstance(self._place, str | tuple):
+            reason = "a file object cannot be pickled; use ZipStore(path) or ZipStore.within"
+        if reason:
+            raise StoreError(reason, store=self)
+        return type(self), (self._place, "r")
+
+
+class _StoredReader(SubrangeReader):
+    """Reader of an uncompressed entry; parts cannot be checked by the checksum."""
+
+    def __init__(
+        self, source: ByteReader, start: int, info: ZipInfo, store: ZipStore, key: str
+    ) -> None:
+        super().__init__(source, start, info.file_size)
+        self._store, self._key = store, key
+        self.generation = _generation(info)
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        with self._store.reading(self._key):
+            super().read_into(parts)
+
+    def read(self, start: int, length: int) -> memoryview:
+        with self._store.reading(self._key):
+            return super().read(start, length)
+
+    def close(self) -> None:
+        return  # the source belongs to the archive
+
+
+class _CompressedReader(ByteReader):
+    """Reader of a large compressed entry, which is decompressed up to the parts that are read."""
+
+    def __init__(self, archive: Archive, info: ZipInfo, store: ZipStore, key: str) -> None:
+        self._file: Any = archive.open_compressed(info)
+        self._guard = threading.Lock()
+        self._store, self._key = store, key
+        self.size = info.file_size
+        self.generation = _generation(info)
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        with self._store.reading(self._key), self._guard:
+            for start, buffer in sorted(parts, key=lambda part: part[0]):
+                self.check_part(start, len(buffer))
+                try:
+                    self._file.seek(start)
+                    data = self._file.read(len(buffer))
+                except (BadZipFile, *DAMAGE) as error:
+                    raise StoreReadError(f"damaged archive: {error}") from error
+                if len(data) != len(buffer):
+                    raise StoreReadError("damaged archive: the entry is shorter than its size")
+                buffer[:] = data
+
+
+def _generation(info: ZipInfo) -> str:
+    """Return the version of a value, unique among all values written to the archive."""
+    return f"{info.header_offset:x}-{info.CRC:x}-{info.file_size:x}"
+
+
+def check_name(key: str) -> str:
+    """Return a key; raise an error if it is not valid, or cannot be the name of an entry."""
+    check_key(key)
+    if not (key.isascii() and len(key) <= _NAME_LIMIT) and len(encode_key(key)) > _NAME_LIMIT:
+        raise StoreKeyError("the key is too long for a zip archive", key=f"{key[:40]}...")
+    return key
