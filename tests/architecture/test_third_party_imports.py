@@ -39,7 +39,7 @@ IMPORTED_BY = {
     "asyncio": {
         "zarr_bridge.zarr_python_codecs",
         "zarr_compat.sync",
-        "zarr_stores.fsspec.timeout",
+        "zarr_stores.fsspec.calls",
         "zarr_xarray.lazy",
     },
     "fsspec": {"zarr_compat.storage", "zarr_stores.fsspec.location"},

@@ -1,23 +1,37 @@
-"""Calls of an fsspec file system, with errors that name the store but contain no secrets."""
+"""Calls of an fsspec file system, with limits, and errors that name the store without secrets.
+
+The asynchronous file systems of fsspec have no common limits of time, and s3fs repeats requests to an
+address without a server for a minute.
+"""
 
 from __future__ import annotations
 
 import os
+import random
 import threading
+import time
+from concurrent.futures import wait
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, TypeGuard
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from zarr_core.extension import StoreError, StoreReadError, ZarrError
-from zarr_core.tools import key_lock, waiting
+from zarr_core.tools import key_lock, log, waiting
 
+from zarr_stores._first_contact import CONNECT_SECONDS, FINAL, RETRY_SECONDS, reached
 from zarr_stores.fsspec.files import drop_cached
-from zarr_stores.fsspec.server import reach_s3
-from zarr_stores.fsspec.timeout import TimedFileSystem
+from zarr_stores.fsspec.http import RedirectError
 from zarr_stores.fsspec.traits import target_of
 from zarr_stores.remedies import DENIED_IS_MISSING, remedy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from zarr_stores.fsspec.location import Location
@@ -26,25 +40,15 @@ if TYPE_CHECKING:
 MISSING = (FileNotFoundError, NotADirectoryError)
 """Exceptions that mean that a file does not exist."""
 
+_SLOWEST = 1 << 15  # bytes in a second
+_BUSY = (429, 503)  # statuses of a server that asks to repeat the request later
+_MISSING_STATUS = (404, 410)
+_PAUSE = 0.1  # seconds before the second attempt; each further pause is twice as long
+_LONGEST_PAUSE = 5.0
+
 
 class Calls:
-    """Access to the file system of a store, by one thread at a time if necessary.
-
-    Parameters
-    ----------
-    location : Location
-        Location of the store.
-    traits : Traits
-        Properties of the file system.
-    store : object
-        Store, for messages.
-    timeout : float
-        Time limit of a call of an asynchronous file system, in seconds.
-    retry_timeout : float
-        Time during which its calls are repeated if the server is overloaded, in seconds.
-    denied_is_missing : bool
-        Whether a file that may not be read is missing.
-    """
+    """Access to the file system of a store, by one thread at a time if necessary."""
 
     def __init__(
         self,
@@ -143,3 +147,184 @@ def _is_bucket(error: BaseException) -> bool:
     """Return whether the bucket is missing, not the key."""
     response = getattr(error.__cause__, "response", None)
     return isinstance(response, dict) and response.get("Error", {}).get("Code") == "NoSuchBucket"
+
+
+# --- limits of asynchronous file systems ---
+
+
+class TimedFileSystem:
+    """An asynchronous file system whose calls raise :class:`TimeoutError` after a time.
+
+    fsspec does not report the progress of a call.  Therefore the limit of a call that transfers
+    data is extended by 1 s for each 32 KiB.  If the length of a value is unknown, it is requested
+    after half of the limit: if the server answers, it does not hang.
+
+    Calls that an HTTP server rejects with status 429 or 503 are repeated when the header field
+    ``Retry-After`` allows it.
+    """
+
+    def __init__(self, fs: Any, store: str, timeout: float, retry_timeout: float) -> None:
+        self._fs = fs
+        self._store = store
+        self._timeout = timeout
+        self._retry_timeout = retry_timeout
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._fs, name)
+        # fsspec creates the synchronous methods, which accept ``timeout``, from coroutines.
+        if not iscoroutinefunction(getattr(found, "__wrapped__", None)):
+            return found
+        return partial(self._repeat, name, found)
+
+    def _repeat(self, name: str, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a method, and again while the server asks to repeat the request later."""
+        until, pause = time.monotonic() + self._retry_timeout, _PAUSE
+        while True:
+            failure: Exception | None = None
+            result: Any = ()
+            try:
+                result = self._call(name, method, args, kwargs)
+            except Exception as error:
+                if not _is_busy(error):
+                    raise
+                failure = error
+            # The errors of several ranges are returned.
+            returned = filter(_is_busy, result if name == "cat_ranges" else ())
+            busy: Any = failure or next(returned, None)
+            if busy is None:
+                return result
+            seconds = _retry_after(busy, pause * random.uniform(0.5, 1))
+            if time.monotonic() + seconds > until:
+                if failure is None:
+                    return result
+                raise failure
+            log("retries", "%s: the server is overloaded (%d); repeating the request in %.1f s",
+                self._store, busy.status, seconds,
+            )  # fmt: skip
+            time.sleep(seconds)
+            pause = min(_LONGEST_PAUSE, 2 * pause)
+
+    def _call(
+        self, name: str, method: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        limit, began = self._limit(name, args, kwargs), time.monotonic()
+        try:
+            if limit is None:
+                return self._read_whole(*args, **kwargs)
+            return method(*args, **kwargs, timeout=limit)
+        except TimeoutError as error:
+            raise TimeoutError(
+                f"no response within {time.monotonic() - began:.0f} s; the option "
+                f"timeout={self._timeout:g} sets the limit"
+            ) from error
+        except FileNotFoundError as error:
+            # The HTTP file system raises it for all failures of ``info``.
+            if _is_other_failure(error.__cause__):
+                raise error.__cause__ from None
+            raise
+
+    def _read_whole(self, path: str, **kwargs: Any) -> Any:
+        """Read a value of unknown length."""
+        import asyncio  # slow to import; fsspec has imported it
+
+        half = self._timeout / 2
+        coroutine = self._fs._cat_file(path, **kwargs)  # noqa: SLF001 - of ``cat_file``
+        reading = asyncio.run_coroutine_threadsafe(coroutine, self._fs.loop)
+        try:
+            if not wait([reading], half).done:
+                size = self._fs.info(path, timeout=half).get("size") or 0
+                wait([reading], half + size / _SLOWEST)
+            return reading.result(0)
+        finally:
+            reading.cancel()
+
+    def _limit(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> float | None:
+        """Return the limit of a call in seconds; None for a value of unknown length."""
+        if name == "pipe_file":
+            return self._timeout + float(len(args[1])) / _SLOWEST
+        if name == "cat_ranges":
+            length: int = sum(stop - start for start, stop in zip(*args[1:3], strict=True))
+            return self._timeout + length / _SLOWEST
+        if name == "cat_file" and "end" not in kwargs:
+            return None
+        return self._timeout
+
+
+def _is_other_failure(cause: BaseException | None) -> TypeGuard[Exception]:
+    """Return whether an HTTP request failed for another reason than a missing file."""
+    of_http = type(cause).__module__.startswith("aiohttp.") or isinstance(
+        cause, TimeoutError | RedirectError
+    )
+    return of_http and getattr(cause, "status", None) not in _MISSING_STATUS
+
+
+def _is_busy(result: object) -> bool:
+    return isinstance(result, Exception) and getattr(result, "status", None) in _BUSY
+
+
+def _retry_after(error: Any, otherwise: float) -> float:
+    """Return the seconds to wait before a request is repeated (RFC 9110, section 10.2.3)."""
+    value = str((getattr(error, "headers", None) or {}).get("Retry-After", "")).strip()
+    if value.isdecimal():
+        return max(float(value), otherwise)
+    try:
+        date = parsedate_to_datetime(value)
+    except ValueError:
+        return otherwise
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return max((date - datetime.now(UTC)).total_seconds(), otherwise)
+
+
+# --- servers that have never answered ---
+
+
+def reach_s3(fs: Any) -> None:
+    """Connect to the endpoint of an S3 file system, unless it has answered before.
+
+    s3fs repeats requests to an address without a server for a minute.
+    """
+    options = {**(fs.client_kwargs or {})}
+    url = fs.endpoint_url or options.get("endpoint_url")
+    if not url or url in reached or getproxies():
+        return
+    began, pause = time.monotonic(), _PAUSE
+    while True:
+        connection = _connection(url, options.get("verify"))
+        try:
+            connection.connect()
+            try:
+                connection.request("HEAD", "/")
+                connection.getresponse()
+            except TimeoutError:
+                pass  # the request has its own limit
+            break
+        except (OSError, HTTPException) as error:
+            passed = time.monotonic() - began
+            text = str(error) or type(error).__name__
+            final = FINAL.search(text) or not isinstance(error, OSError)
+            if final or passed > RETRY_SECONDS:
+                raise ConnectionError(
+                    f"{text}; the server has not answered any request of this process, so this one "
+                    f"was given up after {passed:.1f} s; check the address and the network"
+                ) from None
+        finally:
+            connection.close()
+        time.sleep(pause)
+        pause *= 2
+    reached.add(url)
+
+
+def _connection(url: str, verify: Any) -> HTTPConnection:
+    """Return a connection; ``verify`` as for botocore: whether, or with which authorities."""
+    parts = urlsplit(url)
+    host, port = parts.hostname or "", parts.port
+    if parts.scheme != "https":
+        return HTTPConnection(host, port, timeout=CONNECT_SECONDS)
+    import ssl  # slow to import
+
+    context = ssl.create_default_context(cafile=verify if isinstance(verify, str) else None)
+    if verify is False:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=context)

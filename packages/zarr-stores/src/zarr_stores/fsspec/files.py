@@ -8,8 +8,10 @@ from contextlib import suppress
 from errno import ENAMETOOLONG
 from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from zarr_core.tools import log
+from zarr_core.extension import StoreKeyError
+from zarr_core.tools import encode_key, log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,6 +21,15 @@ if TYPE_CHECKING:
 PARTIAL = ".zarr-partial"
 _ATTEMPTS = 20
 _NAME_LIMIT = 255  # bytes
+
+
+def path_in(fs: Any, traits: Traits, base: str, key: str) -> str:
+    """Return the path of a key."""
+    encode_key(key)
+    path = base + (quote(key, safe="/~!$&'()*+,;=:@") if traits.http else key)
+    if fs._strip_protocol(path) != path or (traits.s3 and "?versionId=" in key):  # noqa: SLF001 - fsspec's, for this
+        raise StoreKeyError(f"is not a file name for the file system {type(fs).__name__}", key=key)
+    return path
 
 
 def write_file(fs: Any, traits: Traits, path: str, data: bytes) -> None:
@@ -57,17 +68,7 @@ def write_file(fs: Any, traits: Traits, path: str, data: bytes) -> None:
 
 
 def remove_file(fs: Any, traits: Traits, path: str, top: int) -> None:
-    """Remove a file, and the directories above it that become empty.
-
-    Parameters
-    ----------
-    fs, traits
-        The file system.
-    path : str
-        The file; a missing file is ignored.
-    top : int
-        Directories whose path is not longer than this are kept.
-    """
+    """Remove a file, and the directories above it that become empty."""
     try:
         fs.rm_file(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -86,15 +87,7 @@ def remove_file(fs: Any, traits: Traits, path: str, top: int) -> None:
 
 
 def path_problem(base: str, path: str) -> str:
-    """Return why a local path cannot be used; empty if it can.
-
-    Parameters
-    ----------
-    base : str
-        Directory of the store.
-    path : str
-        Path of a key or of a directory.
-    """
+    """Return why a local path cannot be used; empty if it can."""
     root = os.path.realpath(base)
     real = os.path.realpath(path)
     if real != root and not real.startswith(f"{root.rstrip('/')}/"):

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import StoreError
 
 from zarr_stores._database import path_exists
-from zarr_stores.fsspec.limits import limit_bodies
-from zarr_stores.fsspec.server import http_options
-from zarr_stores.fsspec.traits import default_options, new_instance, without_listings_cache
+from zarr_stores.fsspec.http import http_options, limit_bodies
+from zarr_stores.fsspec.traits import (
+    default_options,
+    kinds_of,
+    new_instance,
+    without_listings_cache,
+)
 from zarr_stores.secrets import names_of_secrets, without_secrets
 
 if TYPE_CHECKING:
@@ -29,19 +33,7 @@ _SERVERS = ("endpoint_url", "host", "account_name")
 
 
 class Location:
-    """A directory of a file system, which can be reopened in another process.
-
-    Parameters
-    ----------
-    fs : AbstractFileSystem
-        The file system.
-    root : str
-        Path in the file system.
-    url : str
-        URL of the directory; empty if an object was passed.
-    options : mapping
-        Options passed with the URL.
-    """
+    """A directory of a file system, which can be reopened in another process."""
 
     def __init__(
         self, fs: Any, root: str, url: str = "", options: Mapping[str, Any] | None = None
@@ -49,7 +41,7 @@ class Location:
         self._url = url
         self._options = dict(options or {})
         self._process = os.getpid()
-        while type(fs).__module__ == "fsspec.implementations.dirfs":  # a directory of another
+        while "dirfs" in kinds_of(type(fs)):  # a directory of another
             root = fs._join(fs._strip_protocol(root))  # noqa: SLF001 - no public name for it
             fs = fs.fs
         self._fs = without_listings_cache(fs) if not url else fs
@@ -82,13 +74,7 @@ class Location:
 
     @classmethod
     def at(cls, url: str, options: Mapping[str, Any]) -> Self:
-        """Return the location of a URL, or of a chain of URLs.
-
-        Raises
-        ------
-        StoreError
-            If fsspec or the library for the scheme is not installed, or rejects the options.
-        """
+        """Return the location of a URL, or of a chain of URLs."""
         address = url.removeprefix(_FORCED)
         if "://" not in address:
             suffix = next(it for it in SUFFIXES if address.lower().endswith(it))
@@ -128,12 +114,13 @@ class Location:
         """Return the same location with a new connection."""
         if self._url:
             return Location.at(self._url, self._options)
-        shared = type(self._fs).__module__ in _PROCESS_MODULES
+        shared = kinds_of(type(self._fs)) & {"local", "memory"}
         return Location(self._fs if shared else new_instance(self._fs), self.root + self.query)
 
-    def pickle_state(self) -> tuple[Any, ...]:
-        """Return the state for pickling: URL and options, or file system and path."""
-        return (self._url, self._options) if self._url else (self._fs, self.root + self.query)
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._url:
+            return Location.at, (self._url, self._options)
+        return Location, (self._fs, self.root + self.query)
 
     def path(self, name: str) -> str:
         """Return the path of a name in the directory."""
@@ -157,7 +144,7 @@ class Location:
         if "::" in self._url:
             return without_secrets(self._url)
         url = self._url or self._fs.unstrip_protocol(self.root)
-        if type(self._fs).__module__ == "fsspec.implementations.local":
+        if "local" in kinds_of(type(self._fs)):
             url = self._fs.unstrip_protocol(self.root)
         return without_secrets(f"{_FORCED}{url.rstrip('/')}" if _is_forced(url) else url)
 
@@ -173,12 +160,11 @@ class Location:
             options["client_kwargs"] = given
         kind = type(self._fs)
         told = sorted((name, repr(value)) for name, value in options.items())
-        if kind.__module__.endswith(".memory"):  # there may be several
+        if "memory" in kinds_of(kind):  # there may be several
             told = [("store", str(id(self._fs.store)))]
         return kind.__module__, kind.__qualname__, tuple(told)
 
 
-_PROCESS_MODULES = ("fsspec.implementations.local", "fsspec.implementations.memory")
 # Suffixes of archives.
 SUFFIXES = (".tar",)
 # Schemes that do not need the prefix "fsspec+": the entry points of this package.
@@ -207,13 +193,7 @@ def is_asynchronous(url: str) -> bool:
 
 
 def location_of(given: Any) -> Location | None:
-    """Return the location of an object of fsspec or universal_pathlib; None for others.
-
-    Raises
-    ------
-    StoreError
-        If the object is a single file.
-    """
+    """Return the location of an object of fsspec or universal_pathlib; None for others."""
     if isinstance(given, os.PathLike):
         return None  # a local UPath, which is handled as a path
     names = {kind.__name__ for kind in type(given).__mro__}

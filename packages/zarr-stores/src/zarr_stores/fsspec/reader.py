@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import BufferByteReader, ByteReader, StoreReadError, ValueReplacedError
 
 from zarr_stores.fsspec.calls import MISSING
-from zarr_stores.fsspec.limits import limited_bodies
-from zarr_stores.fsspec.traits import change_markers, generation_of
+from zarr_stores.fsspec.http import limited_bodies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from zarr_core.extension import ByteRange
 
-    from zarr_stores.fsspec import FsspecStore
+    from zarr_stores.fsspec.store import FsspecStore
     from zarr_stores.fsspec.traits import Traits
 
 
 _WHOLE = 1 << 18  # bytes: smaller values are read as a whole
 _REPLACED = "the value was replaced while it was read"
 _MOST_UNKNOWN = 1 << 28  # bytes of a value of unknown length
+_STRONG = ("ETag", "etag", "generation", "content_md5", "md5", "md5Hash", "checksum")
+_WEAK = ("mtime", "modified", "LastModified", "last_modified", "updated", "created", "size")
 _SMALL = 1 << 16  # bytes that are requested before the length is known
 
 
@@ -69,17 +70,7 @@ def open_file_reader(store: FsspecStore, key: str, path: str) -> ByteReader | No
 
 
 class RangeReader(ByteReader):
-    """Reader of ranges of a value; compares the generation after each batch.
-
-    Parameters
-    ----------
-    store : FsspecStore
-        The store.
-    key : str
-        The key.
-    info : mapping
-        Information of the file system about the file.
-    """
+    """Reader of ranges of a value; compares the generation after each batch."""
 
     def __init__(self, store: FsspecStore, key: str, info: Mapping[str, Any]) -> None:
         self._store = store
@@ -117,19 +108,7 @@ class RangeReader(ByteReader):
 
 
 class FileReader(ByteReader):
-    """Reader of a value in an open file, which keeps its contents if it is replaced.
-
-    Parameters
-    ----------
-    store : FsspecStore
-        The store.
-    key : str
-        The key.
-    file : file object
-        The file; closed by ``close``.
-    size : int
-        Length of the file in bytes.
-    """
+    """Reader of a value in an open file, which keeps its contents if it is replaced."""
 
     def __init__(self, store: FsspecStore, key: str, file: Any, size: int) -> None:
         self._store = store
@@ -155,3 +134,17 @@ class FileReader(ByteReader):
     def close(self) -> None:
         with self._guard, self._store.calls.wrap_errors(self._key):
             self._file.close()
+
+
+def generation_of(info: Mapping[str, Any]) -> str | None:
+    """Return a reliable generation of a file; None if there is none."""
+    for name in _STRONG:
+        if value := info.get(name):
+            return str(value).strip('"')
+    return None
+
+
+def change_markers(info: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return values that change if a file is replaced, as far as known."""
+    generation = generation_of(info)
+    return (generation,) if generation else tuple(str(info.get(name)) for name in _WEAK)

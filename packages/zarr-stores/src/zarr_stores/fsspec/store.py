@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr_core.extension import (
@@ -28,19 +29,20 @@ from zarr_stores.fsspec.files import (
     PARTIAL,
     find_files,
     list_directory,
+    path_in,
     path_problem,
     remove_file,
     write_file,
 )
-from zarr_stores.fsspec.limits import (
+from zarr_stores.fsspec.http import (
     BodyTooLargeError,
     EncodedRangeError,
     limited_bodies,
     read_limited,
 )
 from zarr_stores.fsspec.location import SUFFIXES, Location, is_asynchronous, location_of
-from zarr_stores.fsspec.reader import open_file_reader, open_range_reader
-from zarr_stores.fsspec.traits import Traits, generation_of, path_in
+from zarr_stores.fsspec.reader import generation_of, open_file_reader, open_range_reader
+from zarr_stores.fsspec.traits import Traits
 from zarr_stores.secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -291,7 +293,7 @@ class FsspecStore(Store):
         if self._traits.memory:
             return super().open_value(key, first)
         path = self._path(key)
-        if self._traits.handles:
+        if self._traits.renames:
             return open_file_reader(self, key, path)
         return open_range_reader(self, key, path, self._traits, first)
 
@@ -417,11 +419,13 @@ class FsspecStore(Store):
                 "files that the library for the service reads",
                 store=self,
             )
-        settings = (
-            self.read_only, self.max_concurrency, self.gap_bytes, *self._limits,
-            self.calls.denied_is_missing,
-        )  # fmt: skip
-        return _unpickled, (type(self), self._location.pickle_state(), settings)
+        timeout, retry_timeout = self._limits
+        settings: dict[str, Any] = {
+            "read_only": self.read_only, "max_concurrency": self.max_concurrency,
+            "gap_bytes": self.gap_bytes, "timeout": timeout, "retry_timeout": retry_timeout,
+            "denied_is_missing": self.calls.denied_is_missing,
+        }  # fmt: skip
+        return partial(type(self), **settings), (self._location,)
 
     # --- helpers ---
 
@@ -456,14 +460,3 @@ class FsspecStore(Store):
 
 def _is_listed(key: str, prefix: str) -> bool:
     return is_key(key, prefix) and not (key.endswith(PARTIAL) and "/." in f"/{key}")
-
-
-def _unpickled(
-    kind: type[FsspecStore], pickle_state: tuple[Any, Any], settings: tuple[Any, ...]
-) -> FsspecStore:
-    first, second = pickle_state
-    location = Location.at(first, second) if isinstance(first, str) else Location(first, second)
-    names = (
-        "read_only", "max_concurrency", "gap_bytes", "timeout", "retry_timeout", "denied_is_missing"
-    )  # fmt: skip
-    return kind(location, **dict(zip(names, settings, strict=True)))
