@@ -24,15 +24,7 @@ _MASK = "***"
 
 
 def names_of_secrets(options: Mapping[str, Any], url: str = "") -> list[str]:
-    """Return the sorted names of the options that contain credentials.
-
-    Parameters
-    ----------
-    options : mapping
-        Options of a file system; may contain options of other file systems.
-    url : str
-        URL that may contain a password.
-    """
+    """Return the sorted names of the options that contain credentials."""
     found = {name for name, _ in _secrets(options)}
     if any(":" in match.group() for match in _USER.finditer(url)) or _QUERY.search(url):
         found.add("the URL")
@@ -40,17 +32,7 @@ def names_of_secrets(options: Mapping[str, Any], url: str = "") -> list[str]:
 
 
 def without_secrets(text: str, options: Mapping[str, Any] | None = None, url: str = "") -> str:
-    """Return a text with passwords, queries of URLs and secret options mask_secrets.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    options : mapping, optional
-        Options of a file system.
-    url : str
-        URL whose password and query are mask_secrets everywhere in the text.
-    """
+    """Return a text with passwords, queries of URLs and secret options mask_secrets."""
     words = [word for _, value in _secrets(options or {}) for word in _words(value)]
     words += _words([*_in_url(url)])
     for word in sorted(words, key=len, reverse=True):

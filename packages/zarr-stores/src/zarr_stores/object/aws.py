@@ -1,12 +1,19 @@
-"""Settings and credentials of AWS from its files, which obstore does not read."""
+"""Settings and credentials of AWS that obstore does not find itself.
+
+obstore reads neither the files of AWS, nor does it go on anonymously without credentials: it asks the
+metadata service of EC2 before each request.
+"""
 
 from __future__ import annotations
 
 import os
+import threading
+import time
 from configparser import ConfigParser, Error
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict
+from urllib.parse import urlsplit
 
 from zarr_core.extension import StoreError
 from zarr_core.tools import log
@@ -37,6 +44,11 @@ _FIRMWARE: Final = {
     Path("/sys/devices/virtual/dmi/id/bios_version"): "amazon",
 }
 _ENDPOINT: Final = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
+DEFAULT_ENDPOINT: Final = "http://169.254.169.254"
+_TIMEOUT: Final = 1.0  # seconds, for a service in the same machine
+_KEPT: Final = 60.0  # seconds for which an answer is used again
+_TOKEN: Final = "/latest/api/token"
+_ROLES: Final = "/latest/meta-data/iam/security-credentials/"
 
 
 class Credentials(TypedDict):
@@ -61,13 +73,7 @@ class ProfileCredentials:
     profile: str
 
     def __call__(self) -> Credentials:
-        """Return the current credentials of the profile.
-
-        Raises
-        ------
-        StoreError
-            If the profile has none.
-        """
+        """Return the current credentials of the profile."""
         settings = _profiles().get(self.profile, {})
         if "aws_access_key_id" in settings and "aws_secret_access_key" in settings:
             return {
@@ -100,20 +106,7 @@ class ProfileCredentials:
 
 
 def with_aws_settings(options: Mapping[str, Any], store: str) -> dict[str, Any]:
-    """Add settings and credentials of the profile, or anonymous access without credentials.
-
-    Parameters
-    ----------
-    options : mapping
-        Options of obstore for S3, and ``profile``.
-    store : str
-        Store, for messages.
-
-    Raises
-    ------
-    StoreError
-        If the files cannot be read, or the requested profile does not exist.
-    """
+    """Add settings and credentials of the profile, or anonymous access without credentials."""
     options = dict(options)
     asked = options.pop("profile", None)
     named = asked or os.environ.get("AWS_PROFILE") or os.environ.get("AWS_DEFAULT_PROFILE")
@@ -166,8 +159,6 @@ def _no_role(options: Mapping[str, Any]) -> str | None:
     if not endpoint and not _is_ec2():
         return " (this machine is not in EC2)"
     first = own.get("imdsv1_fallback") or os.environ.get("AWS_IMDSV1_FALLBACK", "")
-    from zarr_stores.object.aws_role import DEFAULT_ENDPOINT, find_role_problem  # slow to import
-
     endpoint = str(endpoint or DEFAULT_ENDPOINT)
     problem = find_role_problem(endpoint, str(first).lower() in ("true", "1"))
     return f" ({problem})" if problem else None
@@ -199,3 +190,56 @@ def _profiles() -> dict[str, dict[str, str]]:
                 profile = section.removeprefix(prefix).strip()
                 profiles.setdefault(profile, {}).update(parser[section])
     return profiles
+
+
+# --- the role of an instance of EC2 ---
+
+_answers: dict[tuple[str, bool], tuple[float, str]] = {}
+_asking = threading.Lock()
+
+
+def find_role_problem(endpoint: str, first_version: bool) -> str:
+    """Return why there are no credentials of a role; empty if there are.
+
+    Takes at most a few seconds if the service does not answer.
+    """
+    with _asking:
+        when, problem = _answers.get((endpoint, first_version), (0.0, ""))
+        if not when or time.monotonic() - when > _KEPT:
+            problem = _request(endpoint, first_version)
+            _answers[endpoint, first_version] = time.monotonic(), problem
+        return problem
+
+
+def _request(endpoint: str, first_version: bool) -> str:
+    from http.client import HTTPConnection, HTTPException, HTTPSConnection  # slow to import
+
+    parts = urlsplit(endpoint)
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    path = parts.path.rstrip("/")
+    try:
+        connection = kind(parts.hostname or "", parts.port, timeout=_TIMEOUT)
+        try:
+            ttl = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
+            connection.request("PUT", path + _TOKEN, headers=ttl)
+            response = connection.getresponse()
+            token = response.read(4096).decode("latin-1").strip()
+            headers = {"X-aws-ec2-metadata-token": token}
+            if response.status >= 500:
+                return ""  # obstore repeats its requests
+            if response.status != 200:
+                if not first_version:
+                    return f"the metadata service answers {response.status} for a token"
+                headers = {}
+            connection.request("GET", path + _ROLES, headers=headers)
+            response = connection.getresponse()
+            roles = response.read(4096).strip()
+        finally:
+            connection.close()
+    except (OSError, HTTPException, ValueError) as error:
+        return f"the metadata service does not answer ({error or type(error).__name__})"
+    if response.status == 404 or (response.status == 200 and not roles):
+        return "the machine has no role"
+    if 400 <= response.status < 500:
+        return f"the metadata service answers {response.status} for the role"
+    return ""

@@ -18,9 +18,15 @@ from zarr_core.tools import call_interruptibly, log, remote_memory, waiting
 from zarr_stores._database import is_key
 from zarr_stores._first_contact import reached
 from zarr_stores.object import errors as errors
-from zarr_stores.object.encoding import DecodedResponse, coding_of, decompress, is_longer
-from zarr_stores.object.generation import generation_of
 from zarr_stores.object.location import check_not_forked, first_store, location_of
+from zarr_stores.object.response import (
+    DecodedResponse,
+    EmptyResponse,
+    coding_of,
+    decompress,
+    generation_of,
+    is_longer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,26 +55,7 @@ _WRITES = 8  # attempts on a WebDAV server, which must create directories first
 
 
 class Client:
-    """Client of a store of obstore.
-
-    Parameters
-    ----------
-    store : obstore.store.ObjectStore
-        The store of obstore.
-    root : str
-        Prefix of every key: empty, or ending in ``/``.
-    max_concurrency : int
-        Maximum number of concurrent requests of all threads.
-    listing : bool
-        Whether the service can list keys.
-
-    Attributes
-    ----------
-    store : obstore.store.ObjectStore
-        The store of obstore; replaced if the bucket is in another region.
-    location : Location
-        Location of the store, for messages.
-    """
+    """Client of a store of obstore."""
 
     def __init__(
         self,
@@ -174,23 +161,11 @@ class Client:
     # --- reading ---
 
     def get(self, key: str, wanted: Any = None, limit: int | None = None) -> Any:
-        """Return the response to a GET request, before its body is received.
+        """Return the response to a GET request, before its body is received; None if missing.
 
-        Parameters
-        ----------
-        key : str
-            The key.
-        wanted : tuple or dict, optional
-            Range in the notation of obstore.
-        limit : int, optional
-            The body of a value that the service stores in compressed form is not returned if it
-            has more bytes.  By default such a value is an error.
-
-        Returns
-        -------
-        GetResult, DecodedResponse, Nothing or None
-            None for a missing key, ``Nothing`` for a range beyond the end, ``DecodedResponse`` for
-            a compressed value, always with the whole value.
+        ``wanted`` is a range in the notation of obstore; the response has nothing beyond the end.
+        A value that the service stores in compressed form is decompressed, always as a whole, up to
+        ``limit`` bytes; by default a longer one is an error.
         """
         check_not_forked(self._named)
         try:
@@ -248,7 +223,7 @@ class Client:
             return None
         start = wanted.get("offset", 0) if isinstance(wanted, dict) else wanted[0]
         if start >= meta["size"]:
-            return Nothing(meta)
+            return EmptyResponse(meta)
         if not errors.is_without_range(error):
             raise self._failure(StoreReadError, "read", error, key) from None
         self.has_ranges = False
@@ -262,13 +237,7 @@ class Client:
         return data
 
     def fetch_into(self, key: str, meta: Any, start: int, buffer: memoryview) -> None:
-        """Read a range of an object into a buffer if its generation is unchanged.
-
-        Raises
-        ------
-        ValueReplacedError
-            If the object was replaced or removed.
-        """
+        """Read a range of an object into a buffer if its generation is unchanged."""
         result = self._range(key, meta, start, start + len(buffer))
         came = result.range[1] - result.range[0]
         if came != len(buffer):
@@ -558,16 +527,3 @@ def _owned(piece: Any) -> Any:
 def _is_anonymous(meta: Any) -> bool:
     """Return whether a response has neither a tag nor a date, unlike those of files."""
     return not meta["e_tag"] and not meta["last_modified"].timestamp()
-
-
-class Nothing:
-    """Response for a range beyond the end of an object."""
-
-    range = (0, 0)
-
-    def __init__(self, meta: Any) -> None:
-        self.meta = meta
-
-    def bytes(self) -> bytes:
-        """Return no bytes."""
-        return b""

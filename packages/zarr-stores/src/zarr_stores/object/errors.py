@@ -221,21 +221,7 @@ def failure(
     key: str,
     denied: str = CREDENTIALS,
 ) -> StoreError:
-    """Return the error to raise instead of an exception of obstore.
-
-    Parameters
-    ----------
-    kind : type
-        Class of the error.
-    done : str
-        Past participle for the message: ``"read"``.
-    error : BaseException
-        Exception of obstore; must not be chained, because its text may contain secrets.
-    store, key
-        Store and key.
-    denied : str
-        What to do if the request is not permitted.
-    """
+    """Return the error to raise instead of an exception of obstore."""
     message = reason(error)
     advice = None
     if type(error).__name__ in _DENIALS or _DENIED.search(str(error)):

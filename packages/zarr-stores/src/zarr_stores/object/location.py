@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -15,10 +14,20 @@ from zarr_core.tools import call_after_fork
 
 from zarr_stores._first_contact import CONNECT_SECONDS, RETRY_SECONDS
 from zarr_stores.object.aws import with_aws_settings
-from zarr_stores.object.checks import CONTAINERS, ENDPOINT, check_bucket_url, check_values
 from zarr_stores.object.errors import without_secrets
-from zarr_stores.object.options import translate_options
-from zarr_stores.unknown_options import similar_names
+from zarr_stores.object.options import (
+    BACKOFF,
+    CONTAINERS,
+    MAX_RETRIES,
+    RETRY_TIMEOUT,
+    check_bucket_url,
+    check_mappings,
+    check_values,
+    client_options,
+    option_hint,
+    retry_config,
+    translate_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,43 +42,6 @@ _SCHEMES: Final = {"gcs": "gs", "azure": "az", "adl": "az"}
 _SECRET: Final = re.compile(
     r"secret|token|password|\bsas|_sas|authorization|cookie|(?:^|[_-])key(?:_base64)?$", re.I
 )
-_MAPPINGS: Final = ("config", "client_options", "retry_config")
-_RETRY: Final = {"max_retries", "retry_timeout", "backoff"}
-_BACKOFF: Final = {"init_backoff", "max_backoff", "base"}
-# Options of fsspec without an equivalent in obstore.
-_INSTEAD: Final = {
-    "token": "bearer_token (Google), sas_token (Azure)",
-    "connection_string": "account_name, account_key",
-    "headers": "default_headers in client_options",
-}
-
-# Connection settings; obstore ignores the environment if any of them is passed.
-_CLIENT: Final = (
-    "allow_http", "allow_invalid_certificates", "connect_timeout", "http1_only", "http2_only",
-    "pool_idle_timeout", "pool_max_idle_per_host", "proxy_url", "proxy_ca_certificate",
-    "proxy_excludes", "randomize_addresses", "read_timeout", "timeout", "user_agent",
-)  # fmt: skip
-_FAMILIES: Final = {"s3": "AWS", "gs": "GOOGLE", "az": "AZURE", "ab": "AZURE"}
-
-_DURATIONS: Final = ("connect_timeout", "pool_idle_timeout", "read_timeout", "timeout")
-# Limits, with those of the other stores on servers: docs/decisions/0042.
-_TIMEOUT: Final = timedelta(seconds=60)  # without progress
-# A microsecond distinguishes them from options.
-_CONNECT_TIMEOUT: Final = timedelta(seconds=10, microseconds=1)
-_RETRY_TIMEOUT: Final = timedelta(seconds=60, microseconds=1)
-_MAX_RETRIES: Final = 10_000  # the time is the limit
-_BACKOFFS: Final = {
-    "init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=5), "base": 2
-}  # fmt: skip
-# Names for suggestions: obstore does not provide a list.
-_NAMES: Final = frozenset({
-    *_CLIENT, *_MAPPINGS, "access_key_id", "account_key", "account_name", "bearer_token", "bucket",
-    "client_id", "client_secret", "conditional", "container_name", "credential_provider",
-    "endpoint", "gap_bytes", "prefix", "profile", "region", "request_payer", "max_concurrency", "retry_timeout", "sas_token", "secret_access_key",
-    "service_account", "service_account_key", "session_token", "skip_signature", "tenant_id",
-    "virtual_hosted_style_request", "webdav",
-})  # fmt: skip
-
 _used = _forked = False
 
 
@@ -102,13 +74,7 @@ class Location:
         return f"{self.url} at {_plain(self.server)}" if self.server else self.url
 
     def check_to_pickle(self, store: Any) -> None:
-        """Raise an error if the store cannot be pickled without credentials.
-
-        Raises
-        ------
-        StoreError
-            If the store has credentials, or its class does not support pickling.
-        """
+        """Raise an error if the store cannot be pickled without credentials."""
         if found := sorted(set(_secrets(store))):
             raise StoreError(
                 "cannot be pickled, because the pickle would contain credentials "
@@ -150,23 +116,8 @@ def location_of(store: Any, root: str = "") -> Location:
 def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
     """Create a store of obstore.
 
-    Parameters
-    ----------
-    url : str
-        URL with its scheme.
-    options : dict
-        Options that :meth:`ObjectStore.from_url` does not use itself.
-
-    Returns
-    -------
-    store, root, plain
-        The store; the prefix of every key; whether it is a plain HTTP server, which does not
-        support listing and writing.
-
-    Raises
-    ------
-    StoreError
-        If obstore is not installed, or rejects the URL or an option.
+    Returns the store, the prefix of every key, and whether it is a plain HTTP server, which does
+    not support listing and writing.
     """
     named = _plain(url)
     try:
@@ -181,9 +132,7 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
     if not web:
         check_bucket_url(scheme, url, named)
     arguments = translate_options(scheme, options, named)
-    for name in (*_MAPPINGS, *(("headers",) if web else ())):
-        if not isinstance(arguments.get(name, {}), Mapping):
-            raise StoreError(f"the option {name} must be a mapping", named)
+    check_mappings(arguments, web, named)
     if web and "headers" in arguments:
         client = dict(arguments.get("client_options", {}))
         headers = {**client.get("default_headers", {}), **arguments.pop("headers")}
@@ -191,11 +140,8 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
     if scheme in ("s3", "s3a"):
         arguments = with_aws_settings(arguments, named)
     check_values(scheme, arguments, named)
-    arguments["client_options"] = _client_options(scheme, arguments, named)
-    retry = dict(arguments.get("retry_config", {}))
-    if "retry_timeout" in arguments:
-        retry["retry_timeout"] = arguments.pop("retry_timeout")
-    arguments["retry_config"] = _retry_config(retry, named)
+    arguments["client_options"] = client_options(scheme, arguments, named)
+    arguments["retry_config"] = retry_config(arguments, named)
     try:
         from obstore import store as stores  # slow to import
     except ImportError as error:
@@ -214,7 +160,7 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
     except Exception as error:
         message = without_secrets(str(error).partition("Debug source")[0].strip().splitlines()[0])
         raise StoreError(
-            f"obstore rejects the URL or an option: {message}{_hint(options, message)}", named
+            f"obstore rejects the URL or an option: {message}{option_hint(options, message)}", named
         ) from None
 
 
@@ -233,93 +179,18 @@ def first_store(store: Any) -> tuple[Any, float]:
         count = 2 if kind.__name__ == "GCSStore" else 1
         options["connect_timeout"] = timedelta(seconds=CONNECT_SECONDS / count)
     given = store.retry_config or {}
-    limit = given.get("retry_timeout", _RETRY_TIMEOUT)
-    seconds = RETRY_SECONDS if limit == _RETRY_TIMEOUT else limit.total_seconds()
-    if not given.get("max_retries", _MAX_RETRIES):
+    limit = given.get("retry_timeout", RETRY_TIMEOUT)
+    seconds = RETRY_SECONDS if limit == RETRY_TIMEOUT else limit.total_seconds()
+    if not given.get("max_retries", MAX_RETRIES):
         seconds = 0.0
     settings: dict[str, Any] = {
         "client_options": options,
-        "retry_config": {"max_retries": 0, "retry_timeout": limit, "backoff": _BACKOFFS},
+        "retry_config": {"max_retries": 0, "retry_timeout": limit, "backoff": BACKOFF},
     }
     if kind.__name__ == "HTTPStore":
         return kind.from_url(store.url, **settings), seconds
     further = {name: getattr(store, name) for name in ("config", "prefix", "credential_provider")}
     return kind(**further, **settings), seconds
-
-
-def _client_options(scheme: str, arguments: dict[str, Any], named: str) -> dict[str, Any]:
-    """Return the connection settings; http:// URLs imply ``allow_http``."""
-    given = dict(arguments.get("client_options", {}))
-    if "timeout" in arguments:  # without progress, as for the other stores
-        given.setdefault("read_timeout", _duration("timeout", arguments.pop("timeout"), named))
-    family = _FAMILIES.get(scheme[:2], "-")
-    for name in _CLIENT:
-        if name in arguments:  # obstore panics if it is not in client_options
-            given.setdefault(name, arguments.pop(name))
-        if value := os.environ.get(f"{family}_{name}".upper()):
-            given.setdefault(name, value)
-    for name in _DURATIONS:
-        if name in given:
-            given[name] = _duration(name, given[name], named)
-    settings_and_environment = {**os.environ, **arguments.get("config", {}), **arguments}
-    if scheme == "http" or any(
-        str(value).startswith("http://")
-        for name, value in settings_and_environment.items()
-        if ENDPOINT.fullmatch(str(name))
-    ):
-        given.setdefault("allow_http", True)
-    # ``timeout`` of obstore limits a whole response, however large, by default to 30 s.
-    given.setdefault("timeout", "1day")
-    given.setdefault("read_timeout", _TIMEOUT)
-    given.setdefault("connect_timeout", _CONNECT_TIMEOUT)
-    return given
-
-
-def _retry_config(given: Mapping[str, Any], named: str) -> dict[str, Any]:
-    """Return the retry settings, with durations converted from seconds."""
-    retry = dict(given)
-    backoff = dict(retry.get("backoff", {}))
-    if unknown := sorted((retry.keys() - _RETRY) | (backoff.keys() - _BACKOFF)):
-        raise StoreError(f"unknown settings in retry_config: {', '.join(unknown)}", named)
-    for settings, names in (
-        (retry, ("retry_timeout",)),
-        (backoff, ("init_backoff", "max_backoff")),
-    ):
-        for name in names:
-            if name in settings:
-                settings[name] = _duration(name, settings[name], named, text=False)
-    retry["backoff"] = {**_BACKOFFS, **backoff}  # obstore requires all of them
-    retry.setdefault("max_retries", _MAX_RETRIES)
-    retry.setdefault("retry_timeout", _RETRY_TIMEOUT)
-    return retry
-
-
-def _duration(name: str, value: Any, named: str, text: bool = True) -> Any:
-    """Return a duration for obstore, which accepts ``text`` for some; a number is in seconds."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        try:
-            if value >= 0:
-                return timedelta(seconds=value)
-        except (OverflowError, ValueError):  # infinity, NaN
-            pass
-    elif isinstance(value, timedelta) or (text and isinstance(value, str)):
-        return value
-    kinds = "a timedelta or a string such as '5s'" if text else "or a timedelta"
-    raise StoreError(
-        f"the option {name} must be a number of seconds{',' if text else ''} {kinds}, not {value!r}",
-        named,
-    )
-
-
-def _hint(options: Mapping[str, Any], message: str) -> str:
-    given = {**options.get("config", {}), **options}
-    found = [f"use {_INSTEAD[name]} instead of {name}" for name in given if name in _INSTEAD]
-    if not found:
-        refused = {name for name in given if f"'{name}'" in message}
-        found = [name + similar for name in refused if (similar := similar_names(name, _NAMES))]
-    if "Account must be specified" in message:
-        found.append("give the option account_name, or set AZURE_STORAGE_ACCOUNT_NAME")
-    return f"; {', '.join(found)}" if found else ""
 
 
 def _plain(url: str) -> str:
@@ -352,14 +223,7 @@ def _secrets(store: Any) -> Iterator[str]:
 
 
 def check_not_forked(store: object) -> None:
-    """Record that obstore is used; raise an error if it was used before a fork.
-
-    Raises
-    ------
-    StoreError
-        If obstore was used before this process was forked.  It would hang, because its
-        threads do not survive a fork.
-    """
+    """Record that obstore is used; raise an error if it was used before a fork."""
     global _used
     if _forked:
         raise StoreError(

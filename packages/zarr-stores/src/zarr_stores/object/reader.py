@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import ByteReader, StoreReadError
 from zarr_core.tools import parallel_for
 
-from zarr_stores.object.generation import generation_of
+from zarr_stores.object.response import generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,15 +26,7 @@ _MOST_UNREQUESTED = 1 << 28  # bytes that a server without ranges sends for a pa
 
 
 class Opening:
-    """A response that opened an object before, and its body.
-
-    Attributes
-    ----------
-    meta : mapping
-        Properties of the object from the service.
-    range : (int, int)
-        Start and stop of the body in the object.
-    """
+    """A response that opened an object before, and its body."""
 
     def __init__(self, meta: Any, start: int, body: memoryview) -> None:
         self.meta = meta
@@ -100,23 +92,7 @@ def _nbytes(opening: Opening) -> int:
 
 
 class ObjectReader(ByteReader):
-    """Reader of an object of known size and generation, with some of its bytes in memory.
-
-    Parameters
-    ----------
-    client : Client
-        Client of the service.
-    key : str
-        The key.
-    result : GetResult or Opening
-        Response that opened the object; its body is received when it is needed.
-    max_concurrency : int
-        Maximum number of concurrent requests.
-    gap_bytes : int
-        Gap between two parts, in bytes, up to which they are read together.
-    verified : bool, optional
-        Whether the response has just been received; by default if it is not an opening.
-    """
+    """Reader of an object of known size and generation, with some of its bytes in memory."""
 
     def __init__(
         self,
@@ -141,30 +117,27 @@ class ObjectReader(ByteReader):
         self.generation = generation_of(result.meta)
         self._verified = not isinstance(result, Opening) if verified is None else verified
 
-    def _in_memory(self, start: int, stop: int) -> tuple[int, memoryview]:
-        """Return the bytes of a part that the first response contains, and their start."""
+    def _held_part(self, start: int, stop: int) -> memoryview | None:
+        """Return a part that the first response contains, which is received if necessary."""
+        if start == stop:
+            return _NOTHING
         with self._lock:
-            first, last = max(start, self._start), min(stop, self._stop)
-            if first >= last:
-                return start, _NOTHING
+            if not self._start <= start <= stop <= self._stop:
+                return None
             if self._result is not None:
-                if self._stop - self._start > max(_MOST_UNREQUESTED, 2 * (stop - start)):
-                    self._refuse_whole()
+                unrequested = self._stop - self._start > max(_MOST_UNREQUESTED, 2 * (stop - start))
+                if unrequested and not self._client.has_ranges:
+                    raise StoreReadError(
+                        f"the server does not support range requests, and the value has {self.size} "
+                        "bytes; copy the store to a local directory, or use a server that supports "
+                        "them, such as zarr-core serve",
+                        self._store,
+                        self._key,
+                    )
                 result = self._forget()
                 self._held = self._client.body(self._key, result)
                 self._start, self._stop = result.range
-            return first, self._held[first - self._start : last - self._start]
-
-    def _refuse_whole(self) -> None:
-        """Raise an error if a server without ranges would have to send a large value."""
-        if not self._client.has_ranges:
-            raise StoreReadError(
-                f"the server does not support range requests, and the value has {self.size} bytes; "
-                "copy the store to a local directory, or use a server that supports them, such as "
-                "zarr-core serve",
-                self._store,
-                self._key,
-            )
+            return self._held[start - self._start : stop - self._start]
 
     def _forget(self) -> Any:
         """Return and release the first response; its range is requested again if it fails."""
@@ -174,22 +147,24 @@ class ObjectReader(ByteReader):
 
     def read(self, start: int, length: int) -> memoryview:
         self.check_part(start, length)
-        _, piece = self._in_memory(start, start + length)
-        if len(piece) == length:
-            return piece
-        return super().read(start, length) if piece else self._fetch(start, start + length)
+        held = self._held_part(start, start + length)
+        return self._fetch(start, start + length) if held is None else held
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
             self.check_part(start, len(buffer))
         if len(parts) == 1 and self._read_first_response(*parts[0]):
             return
-        left = [rest for start, buffer in parts for rest in self._from_memory(start, buffer)]
-        if not left:
-            return
-        parallel_for(
-            group_parts(left, self.gap_bytes), self._read_group, len(left) > 1, self.max_concurrency
-        )
+        missing = []
+        for start, buffer in parts:
+            held = self._held_part(start, start + len(buffer))
+            if held is None:
+                missing.append((start, buffer))
+            else:
+                buffer[:] = held
+        if missing:
+            groups = group_parts(missing, self.gap_bytes)
+            parallel_for(groups, self._read_group, len(missing) > 1, self.max_concurrency)
 
     def _read_first_response(self, start: int, buffer: memoryview) -> bool:
         """Read the first response directly into a buffer if it is exactly the requested part."""
@@ -199,14 +174,6 @@ class ObjectReader(ByteReader):
             result = self._forget()
         self._client.body_into(self._key, result, buffer)
         return True
-
-    def _from_memory(self, start: int, buffer: memoryview) -> list[tuple[int, memoryview]]:
-        """Copy the bytes in memory; return the missing parts."""
-        first, piece = self._in_memory(start, start + len(buffer))
-        before, after = first - start, first - start + len(piece)
-        buffer[before:after] = piece
-        left = [(start, buffer[:before]), (start + after, buffer[after:])]
-        return [(begin, rest) for begin, rest in left if rest]
 
     def _read_group(self, parts: list[tuple[int, memoryview]]) -> None:
         first = parts[0][0]
@@ -237,15 +204,7 @@ class ObjectReader(ByteReader):
 def group_parts(
     parts: list[tuple[int, memoryview]], gap_bytes: int
 ) -> list[list[tuple[int, memoryview]]]:
-    """Group parts that are read with one request.
-
-    Parameters
-    ----------
-    parts : list of (int, memoryview)
-        Start and buffer of each part.
-    gap_bytes : int
-        Gap between two parts, in bytes, up to which they are read together.
-    """
+    """Group parts that are read with one request."""
     parts = sorted(parts, key=lambda part: part[0])
     ends = accumulate((start + len(buffer) for start, buffer in parts), max)
     groups: list[list[tuple[int, memoryview]]] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 from http.client import HTTPException
 from typing import Any, Final
 from urllib.error import HTTPError
@@ -12,34 +11,18 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 from zarr_core.tools import log
 
+from zarr_stores._first_contact import CONNECT_SECONDS
+
 _DEFAULT: Final = "us-east-1"
 _REGION: Final = re.compile(r"<Region>([a-z0-9-]{1,40})</Region>")
 _NAME: Final = re.compile(r"[a-z0-9-]{1,40}")
 _HEADER: Final = "x-amz-bucket-region"
 _GLOBAL: Final = "https://s3.amazonaws.com"
 _OF_AWS: Final = re.compile(r"(?<=[/.]s3[.-])[a-z0-9-]+(?=\.amazonaws\.com)")
-_TIMEOUT: Final = 10.0  # seconds, unless the store has a shorter limit
 
 
 def store_in_region(store: Any, error: Exception, endpoint: str, named: object) -> Any:
-    """Return a store of obstore for the region in which its bucket is.
-
-    Parameters
-    ----------
-    store : obstore.store.S3Store
-        Store whose request failed.
-    error : Exception
-        The failure.
-    endpoint : str
-        Address of the server; empty for AWS.
-    named : object
-        Store, for messages.
-
-    Returns
-    -------
-    S3Store or None
-        None if the region is unknown, or is that of the store.
-    """
+    """Return a store of obstore for the region in which its bucket is."""
     config = dict(store.config)
     stated = _REGION.search(str(error).partition("Debug source")[0])
     region = stated[1] if stated else _requested_region(store, endpoint)
@@ -69,15 +52,14 @@ class _Unredirected(HTTPRedirectHandler):
 
 def _requested_region(store: Any, endpoint: str) -> str | None:
     """Return the region that the service states for the bucket, also without permission."""
-    options = store.client_options or {}
     url = endpoint or _GLOBAL
     if store.config.get("virtual_hosted_style_request") != "true" or not endpoint:
         url = f"{url}/{quote(store.config['bucket'])}"
-    proxy = options.get("proxy_url")
+    proxy = (store.client_options or {}).get("proxy_url")
     further = [ProxyHandler({"http": proxy, "https": proxy})] if proxy else []
     try:
         opener = build_opener(_Unredirected, *further)
-        with opener.open(Request(url, method="HEAD"), timeout=_seconds(options)) as response:
+        with opener.open(Request(url, method="HEAD"), timeout=CONNECT_SECONDS) as response:
             found = response.headers.get(_HEADER)
     except HTTPError as error:
         found = error.headers.get(_HEADER)
@@ -85,17 +67,3 @@ def _requested_region(store: Any, endpoint: str) -> str | None:
     except (OSError, HTTPException, ValueError):  # the error of the request is reported
         return None
     return found if found and _NAME.fullmatch(found) else None
-
-
-def _seconds(options: Any) -> float:
-    """Return the time limit of a request."""
-    limit = _TIMEOUT
-    for name in ("connect_timeout", "read_timeout"):
-        value = options.get(name)
-        if isinstance(value, timedelta):
-            limit = min(limit, value.total_seconds())
-        elif found := re.fullmatch(r"([\d.]+) ?s", str(value)):
-            limit = min(limit, float(found[1]))
-        elif found := re.fullmatch(r"([\d.]+) ?ms", str(value)):
-            limit = min(limit, float(found[1]) / 1000)
-    return limit or _TIMEOUT

@@ -1,4 +1,7 @@
-"""Values that a service stores in compressed form (``Content-Encoding``, RFC 9110, 8.4)."""
+"""Responses of services: generations, and values in compressed form.
+
+Specification: RFC 9110, section 8.4 (``Content-Encoding``).
+"""
 
 from __future__ import annotations
 
@@ -15,18 +18,29 @@ _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 _OVERHEAD = 1 << 10  # bytes by which a compressed value may be longer than the value, and 1/64
 
 
-class DecodedResponse:
-    """Response with a value that was compressed; without its body if that exceeds the limit.
+def generation_of(meta: Any) -> str:
+    """Return the generation of an object with the properties ``meta``."""
+    tag: str | None = meta.get("e_tag")
+    if tag:
+        return tag.removeprefix("W/").strip('"')
+    return str(meta.get("version") or f"{meta['last_modified']:%Y%m%dT%H%M%S.%f}-{meta['size']}")
 
-    Attributes
-    ----------
-    meta : mapping
-        Properties of the object, and ``size`` of the value.
-    range : (int, int)
-        Start and stop of the value.
-    attributes : mapping
-        Attributes of the object.
-    """
+
+class EmptyResponse:
+    """Response for a range beyond the end of an object."""
+
+    range = (0, 0)
+
+    def __init__(self, meta: Any) -> None:
+        self.meta = meta
+
+    def bytes(self) -> bytes:
+        """Return no bytes."""
+        return b""
+
+
+class DecodedResponse:
+    """Response with a value that was compressed; without its body if that exceeds the limit."""
 
     def __init__(self, result: Any, size: int, body: Buffer = b"") -> None:
         self.meta = {**result.meta, "size": size}
@@ -51,13 +65,7 @@ def coding_of(result: Any) -> str:
 
 
 def decompress(data: memoryview, coding: str, limit: int) -> bytes | None:
-    """Return a value; None if it has more than ``limit`` bytes.
-
-    Raises
-    ------
-    ValueError
-        If the coding is not supported or the data is damaged.
-    """
+    """Return a value; None if it has more than ``limit`` bytes."""
     if coding not in _WINDOWS:
         raise ValueError("only gzip and deflate are supported")
     if coding != "deflate" and data[:2].tobytes() != b"\x1f\x8b":  # the field is wrong

@@ -26,10 +26,9 @@ from zarr_core.extension import (
 from zarr_core.tools import key_lock, parallel_for
 
 from zarr_stores.object.client import Client
-from zarr_stores.object.encoding import DecodedResponse
-from zarr_stores.object.generation import generation_of
 from zarr_stores.object.location import store_from_url
 from zarr_stores.object.reader import ObjectReader, Opening, Openings
+from zarr_stores.object.response import DecodedResponse, generation_of
 from zarr_stores.object.update import Updates
 from zarr_stores.object.webdav import WebDavUpdates
 

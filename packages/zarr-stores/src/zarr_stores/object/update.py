@@ -17,8 +17,8 @@ from zarr_core.extension import ByteReader, StoreError, ValueReplacedError
 from zarr_core.tools import NewValue, log
 
 from zarr_stores.object import errors as errors
-from zarr_stores.object.generation import generation_of
 from zarr_stores.object.reader import ObjectReader
+from zarr_stores.object.response import generation_of
 
 if TYPE_CHECKING:
     from zarr_core.extension import Buffers, Change
@@ -35,13 +35,7 @@ UNKNOWN: Final = "it is unknown whether the new value was stored: check it befor
 
 
 class Updates:
-    """Read-modify-write of objects with concurrent writers.
-
-    Parameters
-    ----------
-    client : Client
-        Client of the service.
-    """
+    """Read-modify-write of objects with concurrent writers."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -50,14 +44,7 @@ class Updates:
         self._limit: timedelta = config.get("retry_timeout", _LIMIT)
 
     def make(self, key: str, change: Change) -> bool:
-        """Change an object; return False if the service does not support conditional writes.
-
-        Raises
-        ------
-        StoreError
-            If other writers changed the object at every attempt, or if it is unknown whether the
-            change was stored.
-        """
+        """Change an object; return False if the service does not support conditional writes."""
         for attempt in range(_MAX_ATTEMPTS):
             if attempt == 0 and isinstance(change, NewValue) and change.seen_missing:
                 done = self._store(key, change(None), "create", ["new"])  # type: ignore[arg-type]  # a value
@@ -132,15 +119,7 @@ class Updates:
         raise AssertionError("the last attempt raises")
 
     def _went_in(self, key: str, marks: list[str]) -> bool:
-        """Return whether a value was stored before the current one, or is the current one.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        marks : list of str
-            Marks of the value; the last is its own, the others are of the value it replaces.
-        """
+        """Return whether a value was stored before the current one, or is the current one."""
         try:
             now = self._client.get(key, (0, 1))
         except StoreError as error:

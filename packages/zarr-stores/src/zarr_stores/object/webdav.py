@@ -45,22 +45,10 @@ _probing = threading.Lock()
 
 
 class WebDavUpdates(Updates):
-    """Read-modify-write of files on a WebDAV server.
-
-    Parameters
-    ----------
-    client : Client
-        Client of the server.
-    """
+    """Read-modify-write of files on a WebDAV server."""
 
     def _require(self, mode: Any, key: str) -> None:
-        """Raise an error if the server does not support the condition of a request.
-
-        Raises
-        ------
-        StoreError
-            Says what can be lost and what to do.
-        """
+        """Raise an error if the server does not support the condition of a request."""
         location = self._client.location
         found = _problems.get(location)
         if found is None:

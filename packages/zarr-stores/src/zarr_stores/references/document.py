@@ -30,22 +30,6 @@ _MOST_GENERATED = 10_000_000
 class JSONReferences(References):
     """References in a JSON document.
 
-    Parameters
-    ----------
-    document : mapping
-        The document.
-    location : Location
-        Location of the document, for messages.
-    templates : mapping
-        Templates that replace those of the document.
-
-    Raises
-    ------
-    MetadataValidationError
-        If the document is not valid; contains the JSON pointer of the problem.
-
-    Notes
-    -----
     Invalid keys are not listed, because no chunk can have such a key.
     """
 
@@ -180,13 +164,7 @@ def _entry(value: Any, names: Mapping[str, Any], filled: dict[str, str]) -> byte
 
 
 def target(url: str, offset: Any = 0, length: Any = None) -> Target:
-    """Return a target with valid offset and length.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative, too large or not an integer.
-    """
+    """Return a target with valid offset and length."""
     for name, number in (("offset", offset), ("length", 0 if length is None else length)):
         if type(number) is not int or not 0 <= number < _LAST:
             raise ValueError(f"{name} must be a number of bytes, not {number!r}")
@@ -194,13 +172,7 @@ def target(url: str, offset: Any = 0, length: Any = None) -> Target:
 
 
 def _check_generator(given: Any) -> None:
-    """Check the members of a generator.
-
-    Raises
-    ------
-    ValueError
-        If a member is missing or has the wrong type.
-    """
+    """Check the members of a generator."""
     if not isinstance(given, dict):
         raise ValueError("must be an object")
     if missing := [name for name in ("key", "url", "dimensions") if name not in given]:

@@ -6,10 +6,13 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from zarr_core.extension import ByteRange
+from zarr_core.extension import ByteRange, StoreReadError
+from zarr_core.tools import SubrangeReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from zarr_core.extension import ByteReader
 
 _AFTER_SLASH = chr(ord("/") + 1)
 
@@ -34,6 +37,20 @@ class Target(NamedTuple):
         return ByteRange(self.offset + start, stop - start)
 
 
+class PartReader(SubrangeReader):
+    """Reader of the part of a file to which a reference refers."""
+
+    def __init__(self, whole: ByteReader, target: Target) -> None:
+        size = whole.size if target.length is None else target.length
+        super().__init__(whole, target.offset, size)
+        if self.start + size > whole.size:
+            whole.close()
+            raise StoreReadError(
+                f"has {whole.size} bytes, but the reference is to bytes {self.start} to "
+                f"{self.start + size}"
+            )
+
+
 class References(ABC):
     """Mapping of keys to targets and inline values."""
 
@@ -55,13 +72,7 @@ class References(ABC):
 
 
 class SortedKeys:
-    """A sorted list of keys, for fast listings.
-
-    Parameters
-    ----------
-    keys : iterable of str
-        The keys.
-    """
+    """A sorted list of keys, for fast listings."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         self._keys = sorted(keys)

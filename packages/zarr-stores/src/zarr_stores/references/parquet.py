@@ -32,24 +32,7 @@ _MOST_FILES = 100_000  # limit for stores that cannot list their keys
 
 
 class ParquetReferences(References):
-    """References in Parquet files, which are read when one of their chunks is needed.
-
-    Parameters
-    ----------
-    store : Store
-        Store that contains the directory.
-    prefix : str
-        Prefix of the directory in the store: empty, or ending in ``/``.
-    count : int
-        Maximum number of files in memory.
-
-    Raises
-    ------
-    StoreError
-        If the directory contains no references.
-    MetadataError
-        If the metadata is not valid.
-    """
+    """References in Parquet files, which are read when one of their chunks is needed."""
 
     def __init__(self, store: Store, prefix: str, count: int) -> None:
         self._store = store

@@ -53,15 +53,7 @@ class Source:
     key: str = ""
 
     def entries(self, templates: Mapping[str, str], records: int) -> References:
-        """Read the references.
-
-        Raises
-        ------
-        StoreError
-            If the references do not exist.
-        MetadataError
-            If the references are not valid.
-        """
+        """Read the references."""
         if self.store is None:
             return JSONReferences(self.document, Location("references"), templates)
         location = Location(f"references in {self.store}", key=self.key)
@@ -83,13 +75,7 @@ def source_of(
     protocol: str | None,
     options: Mapping[str, Any],
 ) -> Source:
-    """Return the source of references.
-
-    Raises
-    ------
-    StoreError
-        If the source is not valid.
-    """
+    """Return the source of references."""
     if isinstance(fo, Mapping):
         # Sorted, so that equal references have the same URL.
         try:

@@ -4,11 +4,15 @@ Name:           reference
 URL:            reference:///path/refs.json, reference+s3://bucket/refs.parq, reference::refs.parq;
                 reference:// with the references in the option "fo", as in fsspec
 Specification:  kerchunk, "References specification" (versions 0 and 1), and its Parquet layout
+
+The file system of fsspec for references executes templates as code, and lets remote references read
+local files.
 """
 
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zarr_core.extension import (
@@ -23,7 +27,7 @@ from zarr_core.extension import (
 from zarr_core.tools import parallel_for
 
 from zarr_stores._immutable import ImmutableStore
-from zarr_stores.references.reader import PartReader
+from zarr_stores.references.entries import PartReader, Target
 from zarr_stores.references.source import Source, source_of
 from zarr_stores.references.targets import Targets
 from zarr_stores.secrets import names_of_secrets, without_secrets
@@ -34,8 +38,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr_core.extension import Buffer, ByteReader
-
-    from zarr_stores.references.entries import Target
 
     # Defined here, because ``list`` is a method within the class.
     Values = list[Buffer | None]
@@ -283,7 +285,7 @@ class ReferenceStore(ImmutableStore):
                 "library for the service reads",
                 store=self,
             )
-        return _unpickled, (type(self), self._fo, self._arguments)
+        return partial(type(self), **self._arguments), (self._fo,)
 
     # --- helpers ---
 
@@ -307,16 +309,10 @@ class ReferenceStore(ImmutableStore):
             return PartReader(whole, entry)
         except StoreError as error:
             raise StoreReadError(
-                f"refers to {without_secrets(entry.url)!r}, which {_said(error)}", self, key
+                f"refers to {without_secrets(entry.url)!r}, which {without_secrets(str(error))}",
+                self,
+                key,
             ) from error
-
-
-def _said(error: StoreError) -> str:
-    return without_secrets(str(error))
-
-
-def _unpickled(kind: type[ReferenceStore], fo: Any, arguments: dict[str, Any]) -> ReferenceStore:
-    return kind(fo, **arguments)
 
 
 _OPTIONS = frozenset({

@@ -29,24 +29,7 @@ _MOST_STORES = 64
 
 
 class Targets:
-    """The stores of the targets of references.
-
-    Parameters
-    ----------
-    base : str
-        Directory or URL to which relative targets are relative.
-    network : bool
-        Whether the references are remote.
-    allow : tuple of str or None
-        Prefixes of URLs, or directories, of allowed targets.
-    remote_protocol : str, optional
-        Scheme of targets without one.  If it is passed, ``remote_options`` are options of
-        fsspec.
-    remote_options : mapping
-        Options of remote stores.
-    default : str, optional
-        URL of references without a URL.
-    """
+    """The stores of the targets of references."""
 
     def __init__(
         self,
@@ -81,15 +64,7 @@ class Targets:
             return False
 
     def resolve(self, url: str) -> tuple[Store, str]:
-        """Return the store and the key of a target.
-
-        Raises
-        ------
-        StoreReadError
-            If the target is not allowed, or its URL is not valid.
-        StoreError
-            If the library for the URL is not installed.
-        """
+        """Return the store and the key of a target."""
         whole = self._complete(url)
         self._check(whole)
         self._check_secrets(whole)
@@ -174,13 +149,7 @@ def directory_of(url: str) -> str:
 
 
 def open_target(url: str, options: Mapping[str, Any], *, through_fsspec: bool) -> tuple[Store, str]:
-    """Return the store and the key of a file.
-
-    Raises
-    ------
-    StoreError
-        If the store cannot be opened, or rejects the options.
-    """
+    """Return the store and the key of a file."""
     root, key = _split(url)
     return _store(root, options, through_fsspec=through_fsspec), key
 

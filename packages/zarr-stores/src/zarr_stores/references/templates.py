@@ -26,21 +26,7 @@ _OPERATORS = {
 
 
 def expand(text: str, names: Mapping[str, Any]) -> str:
-    """Replace each ``{{expression}}`` in a text with its value.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    names : mapping
-        Values of names: integers, strings, and strings with templates, which are expanded
-        with the arguments of the call.
-
-    Raises
-    ------
-    ValueError
-        If an expression is not supported or has no value.
-    """
+    """Replace each ``{{expression}}`` in a text with its value."""
     if "{" not in text:
         return text
     if _OTHER.search(text):

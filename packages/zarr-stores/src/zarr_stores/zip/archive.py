@@ -261,7 +261,7 @@ class Archive:
         start = self._starts.get(info.header_offset)
         if start is None:
             header = source.read(info.header_offset, LOCAL_HEADER.size)
-            if header[:4] != b"PK\3\4":
+            if bytes(header[:4]) != b"PK\3\4":
                 raise StoreReadError(
                     "damaged archive: no entry at the offset in the central directory"
                 )
