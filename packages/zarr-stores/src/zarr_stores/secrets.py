@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote
 
+from zarr_core.extension import StoreError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # Names of options of fsspec file systems, and of HTTP headers.
 _SECRET = re.compile(
@@ -29,6 +31,19 @@ def names_of_secrets(options: Mapping[str, Any], url: str = "") -> list[str]:
     if any(":" in match.group() for match in _USER.finditer(url)) or _QUERY.search(url):
         found.add("the URL")
     return sorted(found)
+
+
+def check_pickle(store: object, names: Iterable[str], instead: str = "") -> None:
+    """Raise an error if a store has options with credentials, which a pickle would contain."""
+    if found := sorted({*names}):
+        instead = instead or (
+            "pass them in the environment variables or files that the library for the service reads"
+        )
+        raise StoreError(
+            "cannot be pickled, because the pickle would contain credentials "
+            f"({', '.join(found)}); {instead}",
+            store,
+        )
 
 
 def without_secrets(text: str, options: Mapping[str, Any] | None = None, url: str = "") -> str:

@@ -1,7 +1,6 @@
 """Calls of an fsspec file system, with limits, and errors that name the store without secrets.
 
-The asynchronous file systems of fsspec have no common limits of time, and s3fs repeats requests to an
-address without a server for a minute.
+The asynchronous file systems of fsspec have no common limits of time.
 """
 
 from __future__ import annotations
@@ -15,18 +14,15 @@ from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeGuard
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from zarr_core.extension import StoreError, StoreReadError, ZarrError
 from zarr_core.tools import key_lock, log, waiting
 
-from zarr_stores._first_contact import CONNECT_SECONDS, FINAL, RETRY_SECONDS, reached
 from zarr_stores.fsspec.files import drop_cached
 from zarr_stores.fsspec.http import RedirectError
+from zarr_stores.fsspec.s3 import decoded_bodies, reach_s3
 from zarr_stores.fsspec.traits import target_of
 from zarr_stores.remedies import DENIED_IS_MISSING, remedy
 
@@ -73,7 +69,8 @@ class Calls:
         with waiting(self._store), self.wrap_errors(key):
             fs = self._fs()
             if not (path and self._traits.caching):
-                yield fs
+                with decoded_bodies() if self._traits.s3 else nullcontext():
+                    yield fs
                 return
             with key_lock(repr(self._location.identity), key):
                 try:
@@ -274,57 +271,3 @@ def _retry_after(error: Any, otherwise: float) -> float:
     if date.tzinfo is None:
         date = date.replace(tzinfo=UTC)
     return max((date - datetime.now(UTC)).total_seconds(), otherwise)
-
-
-# --- servers that have never answered ---
-
-
-def reach_s3(fs: Any) -> None:
-    """Connect to the endpoint of an S3 file system, unless it has answered before.
-
-    s3fs repeats requests to an address without a server for a minute.
-    """
-    options = {**(fs.client_kwargs or {})}
-    url = fs.endpoint_url or options.get("endpoint_url")
-    if not url or url in reached or getproxies():
-        return
-    began, pause = time.monotonic(), _PAUSE
-    while True:
-        connection = _connection(url, options.get("verify"))
-        try:
-            connection.connect()
-            try:
-                connection.request("HEAD", "/")
-                connection.getresponse()
-            except TimeoutError:
-                pass  # the request has its own limit
-            break
-        except (OSError, HTTPException) as error:
-            passed = time.monotonic() - began
-            text = str(error) or type(error).__name__
-            final = FINAL.search(text) or not isinstance(error, OSError)
-            if final or passed > RETRY_SECONDS:
-                raise ConnectionError(
-                    f"{text}; the server has not answered any request of this process, so this one "
-                    f"was given up after {passed:.1f} s; check the address and the network"
-                ) from None
-        finally:
-            connection.close()
-        time.sleep(pause)
-        pause *= 2
-    reached.add(url)
-
-
-def _connection(url: str, verify: Any) -> HTTPConnection:
-    """Return a connection; ``verify`` as for botocore: whether, or with which authorities."""
-    parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port
-    if parts.scheme != "https":
-        return HTTPConnection(host, port, timeout=CONNECT_SECONDS)
-    import ssl  # slow to import
-
-    context = ssl.create_default_context(cafile=verify if isinstance(verify, str) else None)
-    if verify is False:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=context)

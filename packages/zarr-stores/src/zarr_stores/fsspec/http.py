@@ -53,6 +53,12 @@ def limited_bodies(nbytes: int) -> Iterator[None]:
         _left.reset(token)
 
 
+def body_limit(otherwise: int) -> int:
+    """Return how many bytes a response may have."""
+    left = _left.get()
+    return otherwise if left is None else left.nbytes
+
+
 def limit_bodies(fs: Any) -> None:
     """Let an HTTP file system, or the one behind a cache, respect :func:`limited_bodies`."""
     while fs is not None:
@@ -108,11 +114,12 @@ def _response_class() -> Any:
 def read_limited(fs: Any, path: str, limit: int, http: bool) -> bytes | int:
     """Return a file, or its length if that exceeds ``limit`` bytes."""
     try:
-        if http:
-            with limited_bodies(limit):
-                data: bytes = fs.cat_file(path)
-        else:
-            data = fs.cat_file(path, start=0, end=limit + 1)
+        with limited_bodies(limit):
+            try:
+                part = {} if http else {"start": 0, "end": limit + 1}
+                data: bytes = fs.cat_file(path, **part)
+            except EncodedRangeError:
+                data = fs.cat_file(path)
     except BodyTooLargeError:
         data = b""
     except (FileNotFoundError, NotADirectoryError, TimeoutError):

@@ -9,6 +9,7 @@ from zarr_core.extension import StoreError
 
 from zarr_stores._database import path_exists
 from zarr_stores.fsspec.http import http_options, limit_bodies
+from zarr_stores.fsspec.s3 import decode_bodies
 from zarr_stores.fsspec.traits import (
     default_options,
     kinds_of,
@@ -46,6 +47,7 @@ class Location:
             fs = fs.fs
         self._fs = without_listings_cache(fs) if not url else fs
         limit_bodies(self._fs)
+        decode_bodies(self._fs)
         self.root: str = fs._strip_protocol(root)  # noqa: SLF001 - fsspec's public name for it
         """Path in the notation of the file system."""
         self.query = ""

@@ -43,7 +43,7 @@ from zarr_stores.fsspec.http import (
 from zarr_stores.fsspec.location import SUFFIXES, Location, is_asynchronous, location_of
 from zarr_stores.fsspec.reader import generation_of, open_file_reader, open_range_reader
 from zarr_stores.fsspec.traits import Traits
-from zarr_stores.secrets import without_secrets
+from zarr_stores.secrets import check_pickle, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -412,13 +412,7 @@ class FsspecStore(Store):
                 "cannot be pickled, because the memory file system belongs to this process",
                 store=self,
             )
-        if self._location.secrets:
-            raise StoreError(
-                "cannot be pickled, because the pickle would contain credentials "
-                f"({', '.join(self._location.secrets)}); pass them in the environment variables or "
-                "files that the library for the service reads",
-                store=self,
-            )
+        check_pickle(self, self._location.secrets)
         timeout, retry_timeout = self._limits
         settings: dict[str, Any] = {
             "read_only": self.read_only, "max_concurrency": self.max_concurrency,

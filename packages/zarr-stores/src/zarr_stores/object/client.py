@@ -17,16 +17,10 @@ from zarr_core.tools import call_interruptibly, log, remote_memory, waiting
 
 from zarr_stores._database import is_key
 from zarr_stores._first_contact import reached
+from zarr_stores.content_encoding import MOST_DECODED, decompress, is_longer
 from zarr_stores.object import errors as errors
 from zarr_stores.object.location import check_not_forked, first_store, location_of
-from zarr_stores.object.response import (
-    DecodedResponse,
-    EmptyResponse,
-    coding_of,
-    decompress,
-    generation_of,
-    is_longer,
-)
+from zarr_stores.object.response import DecodedResponse, EmptyResponse, coding_of, generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,7 +40,6 @@ _ALLOCATED = 1 << 26
 _PIECE = 1 << 16
 _PIECES = 8  # that are received at a time
 _BODY_NBYTES = 1 << 21  # memory of a body that is streamed, beside its buffer
-_MOST_DECODED = 1 << 28  # bytes of a value that the service stores in compressed form
 _BUFFERS = (bytes, bytearray, memoryview)
 _PAUSE = 0.1  # seconds before the second attempt to reach a server
 _DIRECTORIES = 100_000  # of a WebDAV server that are known to exist
@@ -189,7 +182,7 @@ class Client:
         """Return the response with a value that the service stores in compressed form."""
         if result.range != (0, result.meta["size"]):  # ranges are those of the stored form
             return self.get(key, None, limit)
-        most = _MOST_DECODED if limit is None else limit
+        most = MOST_DECODED if limit is None else limit
         body = None
         if not is_longer(result.meta["size"], most):
             try:

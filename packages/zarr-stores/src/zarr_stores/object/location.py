@@ -28,6 +28,7 @@ from zarr_stores.object.options import (
     retry_config,
     translate_options,
 )
+from zarr_stores.secrets import check_pickle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,13 +76,8 @@ class Location:
 
     def check_to_pickle(self, store: Any) -> None:
         """Raise an error if the store cannot be pickled without credentials."""
-        if found := sorted(set(_secrets(store))):
-            raise StoreError(
-                "cannot be pickled, because the pickle would contain credentials "
-                f"({', '.join(found)}); pass them in environment variables, or use a "
-                "credential_provider",
-                self.url,
-            )
+        instead = "pass them in environment variables, or use a credential_provider"
+        check_pickle(self.url, _secrets(store), instead)
         if self.kind not in _BUCKETS and self.kind != "HTTPStore":
             raise StoreError(
                 f"cannot be pickled: {self.kind} of obstore does not support it", self.url

@@ -30,7 +30,7 @@ from zarr_stores._immutable import ImmutableStore
 from zarr_stores.references.entries import PartReader, Target
 from zarr_stores.references.source import Source, source_of
 from zarr_stores.references.targets import Targets
-from zarr_stores.secrets import names_of_secrets, without_secrets
+from zarr_stores.secrets import check_pickle, names_of_secrets, without_secrets
 from zarr_stores.unknown_options import check_options
 
 if TYPE_CHECKING:
@@ -278,13 +278,7 @@ class ReferenceStore(ImmutableStore):
         return f"ReferenceStore({self.url!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if found := names_of_secrets(self._arguments):
-            raise StoreError(
-                "cannot be pickled, because the pickle would contain credentials "
-                f"({', '.join(found)}); pass them in the environment variables or files that the "
-                "library for the service reads",
-                store=self,
-            )
+        check_pickle(self, names_of_secrets(self._arguments))
         return partial(type(self), **self._arguments), (self._fo,)
 
     # --- helpers ---
