@@ -28,7 +28,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "zarr-stores": tuple(
         f"zarr_stores.{name}"
         for name in (
-            "zip", "zip_recover", "object", "fsspec", "sqlite", "lmdb", "dbm", "redis", "mongodb",
+            "zip", "zip.recover", "object", "fsspec", "sqlite", "lmdb", "dbm", "redis", "mongodb",
             "postgresql", "references", "temp", "consolidated", "cache", "disk_cache",
             "prefix", "read_only", "log", "metrics", "synchronizers", "synchronized_store",
             "faults",

@@ -39,10 +39,10 @@ IMPORTED_BY = {
     "asyncio": {
         "zarr_bridge.zarr_python_codecs",
         "zarr_compat.sync",
-        "zarr_stores.fsspec_timeout",
+        "zarr_stores.fsspec.calls",
         "zarr_xarray.lazy",
     },
-    "fsspec": {"zarr_compat.storage", "zarr_stores.fsspec_location"},
+    "fsspec": {"zarr_compat.storage", "zarr_stores.fsspec.location"},
     "h5py": {"zarr_import._h5py"},
     "icechunk": {"zarr_bridge.icechunk"},
     "logging": {"zarr_compat.logging_store", "zarr_stores.log"},
@@ -64,7 +64,7 @@ NOT_DECLARED = {
     "zarr_bridge": {"icechunk"},
     "zarr_compat": {"fsspec", "numcodecs"},
     "zarr_display": {"rich"},
-    "zarr_stores": {"aiohttp", "botocore"},
+    "zarr_stores": {"aiobotocore", "aiohttp", "botocore"},
 }
 
 

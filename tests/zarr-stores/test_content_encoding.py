@@ -18,7 +18,7 @@ CODINGS = {
     "gzip": lambda data: gzip.compress(data[:40]) + gzip.compress(data[40:]),
     "deflate": zlib.compress,
 }
-SERVICES = ["http", "fsspec+http", "s3"]
+SERVICES = ["http", "fsspec+http", "s3", "fsspec+s3"]
 
 
 def serve(values, coding, encode):
@@ -46,6 +46,9 @@ def serve(values, coding, encode):
 
 
 def place_of(server, service):
+    if service == "fsspec+s3":
+        pytest.importorskip("s3fs")
+        return "fsspec+s3://bucket", {"endpoint_url": server.url, "anon": True}
     if service != "s3":
         return f"{service}{server.url.removeprefix('http')}", {}
     options = {
@@ -89,7 +92,7 @@ def test_size_is_limited(kind):
 
 
 def test_value_without_a_limit_is_not_unlimited(monkeypatch):
-    monkeypatch.setattr("zarr_stores.object_client._MOST_DECODED", 5000)
+    monkeypatch.setattr("zarr_stores.object.client.MOST_DECODED", 5000)
     with responding(serve({"a": bytes(5001), "b": bytes(5000)}, "x-gzip", gzip.compress)) as server:
         store = ObjectStore.from_url(server.url)
         assert bytes(store.get("b")) == bytes(5000)

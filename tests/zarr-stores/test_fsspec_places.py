@@ -25,7 +25,7 @@ from fsspec.implementations.dirfs import DirFileSystem  # noqa: E402
 from fsspec.implementations.local import LocalFileSystem  # noqa: E402
 from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
 from zarr_stores.fsspec import FsspecStore  # noqa: E402
-from zarr_stores.fsspec_secrets import names_of_secrets, without_secrets  # noqa: E402
+from zarr_stores.secrets import names_of_secrets, without_secrets  # noqa: E402
 
 VALUES = np.arange(600, dtype="int32").reshape(30, 20)
 

@@ -23,7 +23,7 @@ from zarr_core.extension import (
     StoreReadOnlyError,
 )
 from zarr_stores.object import ObjectStore
-from zarr_stores.object_reader import group_parts
+from zarr_stores.object.reader import group_parts
 
 pytest_plugins = ["servers.fixtures"]
 SECRET = "BEEFc0ffee4242secret"
@@ -457,7 +457,7 @@ def test_large_shards_of_a_server_without_parts(plain_http_server):
 
 
 def test_whole_values_of_a_server_without_parts_are_limited(plain_http_server, monkeypatch):
-    monkeypatch.setattr("zarr_stores.object_reader._MOST_UNREQUESTED", 1 << 16)
+    monkeypatch.setattr("zarr_stores.object.reader._MOST_UNREQUESTED", 1 << 16)
     (plain_http_server.root / "large").write_bytes(bytes(1 << 18))
     store = ObjectStore.from_url(plain_http_server.url)
     with (

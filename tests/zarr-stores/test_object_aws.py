@@ -15,10 +15,9 @@ from object_stores import NO_RETRIES
 from servers.ports import free_port
 from waits import PATIENCE
 from zarr_core.errors import StoreError
-from zarr_stores import object_aws, object_aws_role
-from zarr_stores.object import ObjectStore
-from zarr_stores.object_aws import ProfileCredentials
-from zarr_stores.object_options import translate_options
+from zarr_stores.object import ObjectStore, aws
+from zarr_stores.object.aws import ProfileCredentials
+from zarr_stores.object.options import translate_options
 
 pytest_plugins = ["servers.fixtures"]
 
@@ -182,7 +181,7 @@ def in_ec2(files, monkeypatch):
 @pytest.mark.parametrize("way", ["option", "config", "AWS_METADATA_ENDPOINT", "of the AWS tools"])
 @pytest.mark.parametrize("role", ["", "reader"])
 def test_an_instance_without_a_role_reads_anonymously(in_ec2, monkeypatch, caplog, role, way):
-    monkeypatch.setattr(object_aws_role, "_TIMEOUT", PATIENCE)  # the machine may be busy
+    monkeypatch.setattr(aws, "_TIMEOUT", PATIENCE)  # the machine may be busy
     caplog.set_level(logging.INFO, logger="zarr_core.credentials")
     with responding(MetadataService(role).respond) as service, bucket() as server:
         options = {"endpoint": server.url, "retry_config": NO_RETRIES}
@@ -269,20 +268,20 @@ def test_the_first_version_of_the_protocol_is_used_if_permitted(in_ec2):
 def test_the_metadata_service_is_only_asked_for_in_ec2(in_ec2, tmp_path, monkeypatch, caplog):
     caplog.set_level(logging.INFO, logger="zarr_core.credentials")
     firmware = tmp_path / "sys_vendor"
-    monkeypatch.setattr(object_aws, "_FIRMWARE", {tmp_path / "missing": "a", firmware: "amazon"})
+    monkeypatch.setattr(aws, "_FIRMWARE", {tmp_path / "missing": "a", firmware: "amazon"})
     asked = []
 
     def ask(endpoint, first_version):
         asked.append(endpoint)
         return "the machine has no role"
 
-    monkeypatch.setattr(object_aws_role, "find_role_problem", ask)
+    monkeypatch.setattr(aws, "find_role_problem", ask)
     firmware.write_text("QEMU")
     ObjectStore.from_url("s3://b/p")
     assert (asked, "(this machine is not in EC2)" in caplog.text) == ([], True)
     firmware.write_text("Amazon EC2")
     ObjectStore.from_url("s3://b/p")
-    assert asked == [object_aws_role.DEFAULT_ENDPOINT]
+    assert asked == [aws.DEFAULT_ENDPOINT]
 
 
 def test_options_of_s3fs(files, s3_durable):

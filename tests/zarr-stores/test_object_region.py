@@ -9,7 +9,7 @@ from loopback import responding
 from object_stores import NO_RETRIES
 from zarr_core.errors import StoreError
 from zarr_stores.object import ObjectStore
-from zarr_stores.object_region import store_in_region
+from zarr_stores.object.region import store_in_region
 
 REGION = "eu-west-1"
 LISTING = b"<ListBucketResult><Name>b</Name><KeyCount>0</KeyCount></ListBucketResult>"

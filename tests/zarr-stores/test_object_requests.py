@@ -15,7 +15,7 @@ from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ByteRange
 from zarr_core.tools import SetIfMissing
 from zarr_stores.object import ObjectStore
-from zarr_stores.object_reader import Opening, Openings
+from zarr_stores.object.reader import Opening, Openings
 from zarr_stores.prefix import PrefixStore
 
 pytest_plugins = ["servers.fixtures"]

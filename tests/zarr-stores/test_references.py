@@ -30,7 +30,7 @@ from zarr_core.extension import (
     check_key,
 )
 from zarr_stores.references import ReferenceStore
-from zarr_stores.references_reader import PartReader
+from zarr_stores.references.entries import PartReader
 
 pytest_plugins = ["servers.fixtures"]
 

@@ -11,9 +11,9 @@ import zarr_core as zarr
 from store_contract import StoreContract, get_into
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import StoreCapabilityError, StoreError, StoreReadError
-from zarr_stores import zip_archive
 from zarr_stores.zip import ZipStore
-from zarr_stores.zip_recover import recover
+from zarr_stores.zip import writer as zip_writer
+from zarr_stores.zip.recover import recover
 
 METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
 
@@ -553,20 +553,20 @@ def test_an_update_that_changes_nothing_leaves_the_archive_alone(path, tmp_path)
     assert not (tmp_path / "new.zip").exists()
 
 
-@pytest.mark.skipif(not zip_archive.HAVE_LOCKS, reason="no file locks here")
+@pytest.mark.skipif(not zip_writer.HAVE_LOCKS, reason="no file locks here")
 def test_a_writer_locks_the_file_that_is_at_the_path(path, tmp_path, monkeypatch):
     with ZipStore(path) as store:
         store.set("k", b"old")
     with ZipStore(tmp_path / "other.zip") as store:
         store.set("k", b"new")
-    lock = zip_archive.flock
+    lock = zip_writer.flock
 
     def replace_then_lock(*arguments):
-        monkeypatch.setattr(zip_archive, "flock", lock)
+        monkeypatch.setattr(zip_writer, "flock", lock)
         (tmp_path / "other.zip").replace(path)  # after the file was opened
         lock(*arguments)
 
-    monkeypatch.setattr(zip_archive, "flock", replace_then_lock)
+    monkeypatch.setattr(zip_writer, "flock", replace_then_lock)
     with ZipStore(path) as store:
         store.set("n", b"v")
     assert {key: bytes(ZipStore(path).get(key)) for key in ZipStore(path).list()} == {

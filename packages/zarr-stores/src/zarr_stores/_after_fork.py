@@ -20,15 +20,7 @@ _owners: dict[int, tuple[weakref.ref[Any], Callable[[Any], object]]] = {}
 
 
 def register_after_fork(owner: T, reinitialize: Callable[[T], object]) -> None:
-    """Register a function that reinitializes an object in forked child processes.
-
-    Parameters
-    ----------
-    owner : object
-        An object with a lock that another thread may hold at the fork.
-    reinitialize : callable
-        Called with the object in the child process, before any other use.
-    """
+    """Register a function that reinitializes an object in forked child processes."""
     number = id(owner)
     _owners[number] = weakref.ref(owner, lambda _: _owners.pop(number, None)), reinitialize
 

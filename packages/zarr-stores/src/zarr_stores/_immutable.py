@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 
 class ImmutableStore(Store):
-    """A store in which every operation that changes data raises an error.
-
-    Attributes
-    ----------
-    read_only_reason : str
-        Text of the error.
-    """
+    """A store in which every operation that changes data raises an error."""
 
     read_only = True
     read_only_reason: ClassVar[str] = "the store is open for reading only"

@@ -14,17 +14,7 @@ if TYPE_CHECKING:
 
 
 class PartialReader(ByteReader):
-    """Base class of readers that keep the parts received with the first request.
-
-    Parameters
-    ----------
-    store, key
-        Store and key of the value.
-    size : int
-        Length of the value in bytes.
-    held : sequence of (int, bytes)
-        Parts that are in memory, each with its start.
-    """
+    """Base class of readers that keep the parts received with the first request."""
 
     def __init__(
         self, store: ServerStore, key: str, size: int, held: Sequence[tuple[int, bytes]]

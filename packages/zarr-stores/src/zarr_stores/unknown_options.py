@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import StoreError
 
-from zarr_stores.fsspec_secrets import without_secrets
+from zarr_stores.secrets import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -21,11 +21,6 @@ def check_options(given: Iterable[str], known: Iterable[str], store: object) -> 
 
     Otherwise a misspelled option would be ignored or fail late, and a misspelled password would
     be pickled.  The message does not contain values, because they may be secret.
-
-    Raises
-    ------
-    StoreError
-        If an option is unknown; the message contains similar names.
     """
     known = frozenset(known)
     unknown = sorted(set(given) - known)

@@ -53,13 +53,7 @@ class Part(NamedTuple):
 
 
 def parse_pipeline(text: str) -> tuple[str, list[Part]] | None:
-    """The first part of a pipeline, and the others; None if the text is a path that contains ``|``.
-
-    Raises
-    ------
-    StoreError
-        If it is a URL and a part is not ``scheme:path``, or a format is not the last part.
-    """
+    """The first part of a pipeline, and the others; None if the text is a path that contains ``|``."""
     place, *rest = text.split("|")
     found = [_PART.fullmatch(part) for part in rest]
     if "://" not in place and not all(
@@ -106,26 +100,7 @@ def split_format(
 def resolve_pipeline(
     text: str, read_only: bool, options: dict[str, Any], open_place: OpenPlace
 ) -> tuple[Store, str] | None:
-    """The store and path that a pipeline names; None if the text is a path that contains ``|``.
-
-    Parameters
-    ----------
-    text : str
-        The pipeline.
-    read_only : bool
-        Open stores for reading.
-    options : dict
-        Further arguments for the first store; for a local file, for the store of the file.
-    open_place : callable
-        Opens the store of a path or a URL: ``open_place(text, read_only, options)``.
-
-    Raises
-    ------
-    StoreError
-        If a part is invalid, or the location has no such content; for a format, no node.
-    UnknownExtensionError
-        If the store of a scheme is not installed.
-    """
+    """The store and path that a pipeline names; None if the text is a path that contains ``|``."""
     parsed = parse_pipeline(text)
     if parsed is None:
         return None

@@ -1,0 +1,5 @@
+"""A store in a file system of fsspec."""
+
+from zarr_stores.fsspec.store import FsspecStore
+
+__all__ = ["FsspecStore"]

@@ -1,0 +1,456 @@
+"""A store in any file system of fsspec.
+
+Name:           fsspec, and the schemes that no other store uses (ftp, github, hdfs, hf ...)
+URL:            URLs of fsspec; ``fsspec+s3://`` for schemes of other stores; chains with ``::``
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from zarr_core.extension import (
+    Store,
+    StoreCapabilityError,
+    StoreError,
+    StoreReadError,
+    StoreReadOnlyError,
+    StoreTraits,
+    check_key,
+    check_prefix,
+)
+from zarr_core.tools import LocalStore, key_lock, to_bytes
+
+from zarr_stores._database import is_key
+from zarr_stores.fsspec.calls import MISSING, Calls
+from zarr_stores.fsspec.files import (
+    PARTIAL,
+    find_files,
+    list_directory,
+    path_in,
+    path_problem,
+    remove_file,
+    write_file,
+)
+from zarr_stores.fsspec.http import (
+    BodyTooLargeError,
+    EncodedRangeError,
+    limited_bodies,
+    read_limited,
+)
+from zarr_stores.fsspec.location import SUFFIXES, Location, is_asynchronous, location_of
+from zarr_stores.fsspec.reader import generation_of, open_file_reader, open_range_reader
+from zarr_stores.fsspec.traits import Traits
+from zarr_stores.secrets import check_pickle, without_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from typing import Self
+
+    from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
+
+    # Defined here, because ``list`` is a method within the class.
+    Values = list[Buffer | None]
+    Listing = tuple[list[str], list[str]]
+
+__all__ = ["FsspecStore"]
+
+REQUESTS = 64
+GAP_BYTES = 1 << 17
+TIMEOUT = 60.0
+_MOST_UNREQUESTED = 1 << 28  # bytes that a server without ranges sends in addition
+_NO_RANGES = (
+    "the server does not support range requests, and the value has {} bytes; copy the store to a "
+    "local directory, or use a server that supports them, such as zarr-core serve"
+)
+T = TypeVar("T")
+
+
+class FsspecStore(Store):
+    """A store in a directory of an fsspec file system.
+
+    Parameters
+    ----------
+    fs : AbstractFileSystem or Location
+        The file system, synchronous or asynchronous, or a parsed URL.
+    path : str
+        Path of the directory in the file system.
+    read_only : bool
+        If True, changes raise an error.
+    max_concurrency : int, optional
+        Maximum number of concurrent requests.  By default 64 for file systems that support
+        concurrent requests, and None for others.
+    gap_bytes : int
+        Gap between two parts of a value, in bytes, up to which they are read together.
+    timeout : float
+        Time limit in seconds of a call of an asynchronous file system, such as those for S3, GCS,
+        Azure and HTTP.  It is extended by 1 s for each 32 KiB of data.  Other file systems have their own limits.
+    retry_timeout : float
+        Time in seconds during which calls are repeated that an HTTP server rejects with status
+        429 or 503; it waits as ``Retry-After`` says.  s3fs, gcsfs and adlfs repeat requests
+        themselves.
+    denied_is_missing : bool
+        Whether a key that may not be read, such as with status 403, is missing.
+
+    Notes
+    -----
+    ``update`` excludes other threads of this process, but not other processes, because fsspec
+    has no locks or conditional writes.  Use the stores for S3, GCS, Azure or local directories
+    if several processes write to one chunk or shard.
+
+    Values are replaced atomically if the file system renames files (local, SFTP).  Otherwise a
+    value is sent with one request, and it depends on the service whether readers can see a part
+    of it.  Listings are not cached.  Only ``FileNotFoundError`` means that a key is missing.
+    After parts of large values are read, the generation of the file is compared.
+    """
+
+    def __init__(
+        self,
+        fs: Any,
+        path: str = "",
+        read_only: bool = False,
+        *,
+        max_concurrency: int | None = None,
+        gap_bytes: int = GAP_BYTES,
+        timeout: float = TIMEOUT,
+        retry_timeout: float = TIMEOUT,
+        denied_is_missing: bool = False,
+    ) -> None:
+        self._location = location = fs if isinstance(fs, Location) else Location(fs, path)
+        self.traits = StoreTraits(gap_bytes=gap_bytes, endpoint=location.realm)
+        self._traits = traits = Traits(location.fs())
+        # In the notation of the file system: some paths begin with a slash.
+        self._base: str = location.path("x")[:-1]
+        self._limits = timeout, retry_timeout
+        self.calls = Calls(location, traits, location, *self._limits, denied_is_missing)
+        """All calls of the file system."""
+        self.read_only = read_only or bool(traits.read_only)
+        self.supports_listing = not traits.target_http
+        self.max_concurrency = max_concurrency or (REQUESTS if traits.waits else None)
+        self.gap_bytes = gap_bytes
+
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+        """Create a store from a URL of fsspec, or a chain of URLs.
+
+        Parameters
+        ----------
+        url : str
+            Such as ``ftp://host/field.zarr``, ``fsspec+s3://bucket/field.zarr``,
+            ``simplecache::s3://bucket/field.zarr``, ``zip://::https://host/field.zip``.
+        read_only : bool
+            If True, changes raise an error.
+        **options
+            ``max_concurrency``, ``gap_bytes`` and ``denied_is_missing`` of the class, and
+            ``timeout`` and ``retry_timeout`` if the file system is asynchronous; all others are passed to fsspec.  In a chain, the options of one file system are under its name: ``{"s3": {"anon": True}}``.
+
+        Raises
+        ------
+        StoreError
+            If fsspec or the library for the scheme is not installed, or rejects the options.
+        """
+        if "reference" in (part.partition("://")[0] for part in url.split("::")):
+            # fsspec would allow remote references to local files.
+            raise StoreError(
+                "references are not supported by the fsspec store; use "
+                "reference+https://host/refs.json, reference+s3://bucket/refs.parq, or "
+                'reference:// with the option "fo"',
+                store=without_secrets(url),
+            )
+        settings: dict[str, Any] = {
+            name: options.pop(name)
+            for name in ("max_concurrency", "gap_bytes", "denied_is_missing")
+            if name in options
+        }
+        limits = [name for name in ("timeout", "retry_timeout") if name in options]
+        if limits and is_asynchronous(url):
+            settings |= {name: float(options.pop(name)) for name in limits}
+        return cls(Location.at(url, options), read_only=read_only, **settings)
+
+    @classmethod
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+        """Create a store from a file system or mapper of fsspec, a UPath, or an archive's path.
+
+        Notes
+        -----
+        For a local directory a :class:`LocalStore` is returned.  The ``missing_exceptions`` of
+        a mapper are ignored.
+        """
+        if isinstance(place, str) and place.lower().endswith(SUFFIXES):
+            if os.path.isdir(place):
+                return None
+            return cls.from_url(place, read_only=read_only, **options)
+        known = None if isinstance(place, (str, tuple)) else location_of(place)
+        if known is None:
+            return None
+        if Traits(known.fs()).local:
+            return LocalStore(known.root, read_only=read_only)
+        return cls(known, read_only=read_only)
+
+    @property
+    def url(self) -> str:
+        return self._location.url
+
+    # --- readable ---
+
+    def get(self, key: str) -> bytes | None:
+        path, whole = self._path(key), self._traits.whole
+
+        def work(fs: Any) -> bytes:
+            data: bytes = fs.cat_file(path, **whole)
+            return data
+
+        return self._read(key, path, work)
+
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        if self._traits.memory:
+            return super().get_limited(key, limit)
+        path, http = self._path(key), self._traits.http
+        return self._read(key, path, lambda fs: read_limited(fs, path, limit, http))
+
+    def _read(self, key: str, path: str, work: Callable[[Any], T]) -> T | None:
+        """Return what a function reads; None only if the file system behind caches has no file."""
+        with suppress(*MISSING), self.calls.reading(key, path) as fs:
+            return work(fs)
+        if self._traits.cached:
+            with suppress(*MISSING), self.calls.reading_target(key) as target:
+                return work(target)
+        return None
+
+    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
+        requested = list(key_ranges)
+        # Some file systems support neither negative offsets nor ranges beyond the end.
+        sizes = {key: self.getsize(key) for key in dict.fromkeys(key for key, _ in requested)}
+        values: Values = [None if sizes[key] is None else b"" for key, _ in requested]
+        ranges: list[tuple[str, int, int, int]] = []
+        places: list[int] = []
+        for number, (key, part) in enumerate(requested):
+            size = sizes[key] or 0
+            start, stop = part.within(size)
+            if start < stop:
+                ranges.append((key, start, stop, size))
+                places.append(number)
+        for number, value in zip(places, self.cat_ranges(ranges), strict=True):
+            values[number] = value
+        return values
+
+    def cat_ranges(self, ranges: Sequence[tuple[str, int, int, int]]) -> Values:
+        """Read ranges of values, concurrently if the file system supports it.
+
+        Parameters
+        ----------
+        ranges : sequence of (str, int, int, int)
+            Key, first byte, byte after the last, and length of the value.
+
+        Returns
+        -------
+        list of buffers
+            The ranges; None for missing keys.
+        """
+        if not ranges:
+            return []
+        paths = [self._path(key) for key, *_ in ranges]
+        starts, stops = ([one[index] for one in ranges] for index in (1, 2))
+        values: Values = []
+        total = sum(stop - start for _, start, stop, _ in ranges)
+
+        def work(fs: Any) -> list[Any]:
+            with limited_bodies(total + _MOST_UNREQUESTED):
+                return list(fs.cat_ranges(paths, starts, stops, on_error="return"))
+
+        got = self._read(ranges[0][0], paths[0], work) or [None] * len(ranges)
+        for number, (key, start, stop, size) in enumerate(ranges):
+            value = got[number]
+            if self._traits.cached and isinstance(value, MISSING):
+                with suppress(*MISSING), self.calls.reading_target(key) as target:
+                    value = target.cat_file(paths[number], start=start, end=stop)
+            if isinstance(value, EncodedRangeError):
+                value = self.get_limited(key, size)
+                if isinstance(value, int):
+                    raise StoreReadError(f"the value has more than {size} bytes", self, key)
+            if value is None or isinstance(value, MISSING):
+                values.append(None)
+                continue
+            if isinstance(value, BodyTooLargeError):
+                raise StoreReadError(_NO_RANGES.format(size), self, key)
+            with self.calls.wrap_errors(key):
+                if isinstance(value, BaseException):
+                    raise value
+            # A server without support for ranges sends the whole value.
+            part = memoryview(value)[start:stop] if len(value) == size else value
+            if len(part) != stop - start:
+                raise StoreReadError(
+                    f"received {len(part)} of {stop - start} bytes at offset {start}", self, key
+                )
+            values.append(part)
+        return values
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        if self._traits.memory:
+            return super().open_value(key, first)
+        path = self._path(key)
+        if self._traits.renames:
+            return open_file_reader(self, key, path)
+        return open_range_reader(self, key, path, self._traits, first)
+
+    def info(self, key: str) -> Mapping[str, Any] | None:
+        """Return the information of the file system about a file; None if it does not exist."""
+        path = self._path(key)
+        # A cache may answer by a listing, which many servers do not have.
+        reading = self.calls.reading_target if self._traits.cached else self.calls.reading
+        try:
+            with reading(key) as fs:
+                fs.invalidate_cache()
+                info: Mapping[str, Any] = fs.info(path)
+        except MISSING:
+            return None
+        return None if info.get("type") == "directory" else info
+
+    def exists(self, key: str) -> bool:
+        return self.info(key) is not None
+
+    def getsize(self, key: str) -> int | None:
+        info = self.info(key)
+        if info is None:
+            return None
+        size = info.get("size")
+        return super().getsize(key) if size is None else int(size)
+
+    def generation(self, key: str) -> str | None:
+        info = self.info(key)
+        return None if info is None else generation_of(info) or super().generation(key)
+
+    # --- writeable ---
+
+    def set(self, key: str, value: Buffers) -> None:
+        path = self._path(key)
+        self._require_writable(key)
+        data = to_bytes(value)
+        with self.calls.writing(key) as fs:
+            write_file(fs, self._traits, path, data)
+            fs.invalidate_cache()
+
+    def update(self, key: str, change: Change) -> None:
+        """Read, change and write a value, excluding other threads of this process."""
+        self._path(key)
+        self._require_writable(key)
+        with key_lock(repr(self._location.identity), key):
+            self._update_unlocked(key, change)
+
+    def erase(self, key: str) -> None:
+        path = self._path(key)
+        self._require_writable(key)
+        with self.calls.writing(key) as fs:
+            remove_file(fs, self._traits, path, len(self._base) - 1)
+            fs.invalidate_cache()
+
+    # --- listable ---
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        directory = self._directory(prefix)
+        if self._traits.flat or self._traits.memory:
+            try:
+                with self.calls.reading(prefix) as fs:
+                    fs.invalidate_cache()
+                    names = find_files(fs, directory)
+            except MISSING:
+                return iter(())
+            return iter([key for key in map(self._key, names) if _is_listed(key, prefix)])
+        all_keys: list[str] = []
+        below = [(prefix, directory)]
+        while below:  # no recursion: keys may be deep
+            keys, prefixes = self._children(*below.pop())
+            all_keys += keys
+            below += ((one, f"{self._base}{one}".rstrip("/")) for one in prefixes)
+        return iter(all_keys)
+
+    def list_dir(self, prefix: str) -> Listing:
+        return self._children(prefix, self._directory(prefix))
+
+    def _children(self, prefix: str, directory: str) -> Listing:
+        try:
+            with self.calls.reading(prefix) as fs:
+                fs.invalidate_cache()
+                entries = list_directory(fs, directory)
+        except MISSING:
+            return [], []
+        keys: list[str] = []
+        prefixes: dict[str, None] = {}
+        for entry in entries:
+            key = self._key(entry["name"])
+            if _is_listed(key, prefix):
+                if entry.get("type") == "directory":
+                    prefixes[f"{key}/"] = None
+                else:
+                    keys.append(key)
+        return keys, list(prefixes)
+
+    # --- the object ---
+
+    def _identity(self) -> Hashable:
+        return self._location.identity
+
+    def __repr__(self) -> str:
+        return f"FsspecStore({str(self)!r}{', read_only=True' if self.read_only else ''})"
+
+    def __str__(self) -> str:
+        return str(self._location)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # a copy would be equal
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._traits.memory:
+            raise StoreError(
+                "cannot be pickled, because the memory file system belongs to this process",
+                store=self,
+            )
+        check_pickle(self, self._location.secrets)
+        timeout, retry_timeout = self._limits
+        settings: dict[str, Any] = {
+            "read_only": self.read_only, "max_concurrency": self.max_concurrency,
+            "gap_bytes": self.gap_bytes, "timeout": timeout, "retry_timeout": retry_timeout,
+            "denied_is_missing": self.calls.denied_is_missing,
+        }  # fmt: skip
+        return partial(type(self), **settings), (self._location,)
+
+    # --- helpers ---
+
+    def _path(self, key: str) -> str:
+        check_key(key)
+        path = path_in(self._location.fs(), self._traits, self._base, key)
+        return self._followed(path, key) + self._location.query
+
+    def _directory(self, prefix: str) -> str:
+        check_prefix(prefix)
+        if not self.supports_listing:
+            raise StoreCapabilityError("HTTP servers cannot list keys", self, prefix)
+        path = f"{self._base}{prefix}".rstrip("/") or self._location.root
+        return self._followed(path, prefix)
+
+    def _followed(self, path: str, key: str) -> str:
+        if self._traits.local and (reason := path_problem(self._base, path)):
+            raise StoreReadError(reason, store=self, key=key)
+        return path
+
+    def _key(self, name: str) -> str:
+        """Return the key of a path in a listing, with or without a leading slash."""
+        base = self._base.lstrip("/")
+        path = str(name).lstrip("/")
+        return path[len(base) :] if path.startswith(base) else ""
+
+    def _require_writable(self, key: str) -> None:
+        if self.read_only:
+            why = self._traits.read_only or "the store is open for reading only"
+            raise StoreReadOnlyError(why, store=self, key=key)
+
+
+def _is_listed(key: str, prefix: str) -> bool:
+    return is_key(key, prefix) and not (key.endswith(PARTIAL) and "/." in f"/{key}")

@@ -1,0 +1,522 @@
+"""Requests to an object store, with errors that name store and key."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager, suppress
+from copy import copy
+from itertools import accumulate, islice
+from queue import SimpleQueue
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+import numpy as np
+from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
+from zarr_core.tools import call_interruptibly, log, remote_memory, waiting
+
+from zarr_stores._database import is_key
+from zarr_stores._first_contact import reached
+from zarr_stores.content_encoding import MOST_DECODED, decompress, is_longer
+from zarr_stores.object import errors as errors
+from zarr_stores.object.location import check_not_forked, first_store, location_of
+from zarr_stores.object.response import DecodedResponse, EmptyResponse, coding_of, generation_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from zarr_core.extension import Buffers
+
+    Listing = tuple[list[str], list[str]]
+    Directory = tuple[list[tuple[str, int]], list[str]]
+
+T = TypeVar("T")
+
+_MULTIPART = 1 << 25  # bytes; larger values go in several requests
+_PART = 1 << 23
+_STREAMED = 1 << 17  # bytes; larger bodies are streamed into the buffer
+# Memory of larger bodies is not allocated by the library, which would abort the process.
+_ALLOCATED = 1 << 26
+_PIECE = 1 << 16
+_PIECES = 8  # that are received at a time
+_BODY_NBYTES = 1 << 21  # memory of a body that is streamed, beside its buffer
+_BUFFERS = (bytes, bytearray, memoryview)
+_PAUSE = 0.1  # seconds before the second attempt to reach a server
+_DIRECTORIES = 100_000  # of a WebDAV server that are known to exist
+_FIRST_SECONDS = 2.0  # for the first file of a directory
+_WRITES = 8  # attempts on a WebDAV server, which must create directories first
+
+
+class Client:
+    """Client of a store of obstore."""
+
+    def __init__(
+        self,
+        store: Any,
+        root: str,
+        max_concurrency: int,
+        listing: bool,
+        denied_is_missing: bool = False,
+    ) -> None:
+        self.store = store
+        self.denied_is_missing = denied_is_missing
+        self.root = root
+        self.location = location_of(store, root)
+        self._named = str(self.location)
+        self._server = (*urlsplit(self.location.url)[:2], self.location.server)
+        self._files = self.location.kind == "HTTPStore"
+        self._collections = self._files and listing
+        self._directories: dict[str, threading.Event | None] = {}
+        # One token per concurrent request; faster than threading.Semaphore.
+        self._tokens: SimpleQueue[None] = SimpleQueue()
+        for _ in range(max_concurrency):
+            self._tokens.put(None)
+        self._bodies: SimpleQueue[None] = SimpleQueue()
+        for _ in range(max(1, remote_memory.limit // _BODY_NBYTES)):
+            self._bodies.put(None)
+        self._seen = False  # whether the bucket is known to exist
+        self.has_ranges = True
+        """Whether the server may support ranges."""
+        self._moving = threading.Lock()
+
+    def _send(self, request: Callable[[Any], T], *, changes: bool = False) -> T:
+        """Send a request with the store; again if the bucket is in another region.
+
+        It can be interrupted, and ends soon if the server has never answered.
+        """
+        return call_interruptibly(lambda: self._send_now(request, changes), self._named)
+
+    def _send_now(self, request: Callable[[Any], T], changes: bool) -> T:
+        with self._flight():
+            if self._server not in reached:
+                if not changes:
+                    return self._send_first(request)
+                with suppress(FileNotFoundError):
+                    self._send_first(lambda store: store.head(f"{self.root}zarr.json"))
+            used = self.store
+            try:
+                return request(used)
+            except Exception as error:
+                if not self._is_moved(used, error):
+                    raise
+            return request(self.store)
+
+    def _send_first(self, request: Callable[[Any], T]) -> T:
+        """Send a request to a server that has never answered, with less patience."""
+        used = self.store
+        brief, seconds = first_store(used)
+        began, pause = monotonic(), _PAUSE
+        while True:
+            try:
+                found = request(brief)
+                break
+            except Exception as error:
+                if errors.is_answered(error):
+                    reached.add(self._server)
+                    if errors.is_overloaded(error) or self._is_moved(used, error):
+                        return request(self.store)
+                    raise
+                passed = monotonic() - began
+                if errors.is_final(error) or passed + pause > seconds:
+                    error.add_note(errors.NEVER_ANSWERED.format(passed))
+                    raise
+            sleep(pause)
+            pause *= 2
+        reached.add(self._server)
+        return found
+
+    def _is_moved(self, used: Any, error: Exception) -> bool:
+        """Return whether there is a store for another region than that of a failed request."""
+        if self.location.kind != "S3Store" or not errors.may_be_elsewhere(error):
+            return False
+        from zarr_stores.object.region import store_in_region  # urllib is slow to import
+
+        with self._moving:
+            if self.store is used:
+                found = store_in_region(used, error, self.location.server, self._named)
+                if found is None:
+                    return False
+                self.store = found
+        return True
+
+    def _wait(self, work: Callable[[], T]) -> T:
+        """Wait for a part of a response; can be interrupted."""
+        return call_interruptibly(work, self._named)
+
+    @contextmanager
+    def _flight(self) -> Iterator[None]:
+        self._tokens.get()
+        try:
+            yield
+        finally:
+            self._tokens.put(None)
+
+    # --- reading ---
+
+    def get(self, key: str, wanted: Any = None, limit: int | None = None) -> Any:
+        """Return the response to a GET request, before its body is received; None if missing.
+
+        ``wanted`` is a range in the notation of obstore; the response has nothing beyond the end.
+        A value that the service stores in compressed form is decompressed, always as a whole, up to
+        ``limit`` bytes; by default a longer one is an error.
+        """
+        check_not_forked(self._named)
+        try:
+            options = {} if wanted is None or not self.has_ranges else {"range": wanted}
+            result = self._send(lambda store: store.get(self.root + key, options=options))
+        except Exception as error:
+            if self._is_missing(error) or (self.denied_is_missing and errors.is_denied(error)):
+                return None
+            if wanted is not None and errors.is_about_range(error):
+                return self._without_range(key, wanted, error)
+            if errors.is_answered(error) and self._is_collection(key):
+                return None
+            raise self._failure(StoreReadError, "read", error, key) from None
+        self._seen = True
+        if _is_anonymous(result.meta) and self._is_collection(key):
+            return None  # the response is a page for browsers
+        coding = coding_of(result)
+        return self._decoded(key, result, coding, limit) if coding else result
+
+    def _decoded(self, key: str, result: Any, coding: str, limit: int | None) -> Any:
+        """Return the response with a value that the service stores in compressed form."""
+        if result.range != (0, result.meta["size"]):  # ranges are those of the stored form
+            return self.get(key, None, limit)
+        most = MOST_DECODED if limit is None else limit
+        body = None
+        if not is_longer(result.meta["size"], most):
+            try:
+                body = decompress(self.body(key, result), coding, most)
+            except ValueError as error:
+                text = f"cannot be decompressed (Content-Encoding {coding!r}): {error}"
+                raise StoreReadError(text, self._named, key) from None
+        if body is not None:
+            return DecodedResponse(result, len(body), body)
+        if limit is None:
+            text = f"has the Content-Encoding {coding!r} and more than {most} bytes; copy the store"
+            raise StoreReadError(f"{text} to a place without this encoding", self._named, key)
+        return DecodedResponse(result, limit + 1)
+
+    def _is_collection(self, key: str) -> bool:
+        """Return whether a path of a WebDAV server is a collection (RFC 4918, 9.4)."""
+        if not self._collections:
+            return False
+        path = self.root + key
+        try:
+            directory = path.rpartition("/")[0] or None
+            found = self._send(lambda store: store.list_with_delimiter(directory))
+        except Exception:  # the error of the request that led here is reported
+            return False
+        return path in found["common_prefixes"]
+
+    def _without_range(self, key: str, wanted: Any, error: Exception) -> Any:
+        """Return the response after a range was rejected: nothing, or the whole value."""
+        meta = self.head(key)
+        if meta is None:
+            return None
+        start = wanted.get("offset", 0) if isinstance(wanted, dict) else wanted[0]
+        if start >= meta["size"]:
+            return EmptyResponse(meta)
+        if not errors.is_without_range(error):
+            raise self._failure(StoreReadError, "read", error, key) from None
+        self.has_ranges = False
+        return self.get(key)
+
+    def fetch(self, key: str, meta: Any, start: int, stop: int) -> memoryview:
+        """Read a range of an object if its generation is unchanged; see :meth:`fetch_into`."""
+        data = self.body(key, self._range(key, meta, start, stop))
+        if len(data) != stop - start:
+            raise self._short(key, len(data), stop - start)
+        return data
+
+    def fetch_into(self, key: str, meta: Any, start: int, buffer: memoryview) -> None:
+        """Read a range of an object into a buffer if its generation is unchanged."""
+        result = self._range(key, meta, start, start + len(buffer))
+        came = result.range[1] - result.range[0]
+        if came != len(buffer):
+            raise self._short(key, came, len(buffer))
+        self.body_into(key, result, buffer)
+
+    def _range(self, key: str, meta: Any, start: int, stop: int) -> Any:
+        """Return the response to a request for a range, before its body is received."""
+        check_not_forked(self._named)
+        options: dict[str, Any] = {"range": (start, stop)}
+        tag = meta.get("e_tag")
+        if tag and not tag.startswith("W/"):  # weak tags never match
+            options["if_match"] = tag
+        try:
+            result = self._send(lambda store: store.get(self.root + key, options=options))
+        except Exception as error:
+            if errors.is_conflict(error) or self._is_missing(error):
+                raise self._replaced(key) from None
+            if errors.is_about_range(error):
+                now = self.head(key)
+                if now is None or generation_of(now) != generation_of(meta):
+                    raise self._replaced(key) from None
+            raise self._failure(StoreReadError, "read", error, key) from None
+        if generation_of(result.meta) != generation_of(meta):
+            raise self._replaced(key)
+        return result
+
+    def verify(self, key: str, meta: Any) -> None:
+        """Raise a ValueReplacedError if an object was replaced or removed."""
+        now = self.head(key)
+        if now is None or generation_of(now) != generation_of(meta):
+            raise self._replaced(key)
+
+    def body(self, key: str, result: Any) -> memoryview:
+        """Return the body of a response; its length must match the header."""
+        start, stop = result.range
+        if stop - start > _ALLOCATED:
+            return self._large_body(key, result, stop - start)
+        try:
+            data = memoryview(self._wait(result.bytes))
+        except Exception as error:
+            raise self._failure(StoreReadError, "read", error, key) from None
+        if len(data) != stop - start:
+            raise self._short(key, len(data), stop - start)
+        return data
+
+    def _large_body(self, key: str, result: Any, size: int) -> memoryview:
+        """Return a body of a size that the server claims; only what arrives takes memory."""
+        try:
+            buffer = np.empty(size, np.uint8).data
+        except (MemoryError, ValueError):  # NumPy has a limit of its own
+            raise StoreReadError(
+                f"there is not enough memory for a value of {size} bytes", self._named, key
+            ) from None
+        self.body_into(key, result, buffer)
+        return buffer.toreadonly()
+
+    def body_into(self, key: str, result: Any, buffer: memoryview) -> int:
+        """Copy a body into a buffer that is large enough; return the number of bytes."""
+        start, stop = result.range
+        if len(buffer) < _STREAMED:
+            data = self.body(key, result)
+            buffer[: len(data)] = data
+            return len(data)
+        came = 0
+        taken: list[None] = []
+        try:
+            with waiting():  # this response arrives while other bodies are received
+                taken.append(self._bodies.get())
+            pieces = iter(result.stream(min_chunk_size=_PIECE))
+            while some := self._wait(lambda: [*islice(pieces, _PIECES)]):
+                for piece in some:
+                    data = memoryview(piece)
+                    buffer[came : came + len(data)] = data
+                    came += len(data)
+        except Exception as error:
+            raise self._failure(StoreReadError, "read", error, key) from None
+        finally:
+            for token in taken:
+                self._bodies.put(token)
+        if came != stop - start:
+            raise self._short(key, came, stop - start)
+        return came
+
+    def head(self, key: str) -> Any:
+        """Return the properties of an object; None for a missing key."""
+        check_not_forked(self._named)
+        try:
+            meta = self._send(lambda store: store.head(self.root + key))
+        except Exception as error:
+            if not self._is_missing(error):
+                is_missing = self.denied_is_missing and errors.is_denied(error)
+                if is_missing or (errors.is_answered(error) and self._is_collection(key)):
+                    return None
+                raise self._failure(StoreReadError, "read", error, key) from None
+            if not self._seen and self.get(key) is not None:
+                # The response to HEAD does not tell a missing bucket from a missing key.
+                return self.head(key)
+            return None
+        self._seen = True
+        return None if _is_anonymous(meta) and self._is_collection(key) else meta
+
+    def _is_missing(self, error: Exception) -> bool:
+        if not errors.is_missing_key(error):
+            return False
+        self._seen = self._seen or errors.bucket_exists(error)
+        return True
+
+    # --- writing ---
+
+    def set(self, key: str, value: Buffers) -> None:
+        """Store a value atomically."""
+        size = len(value) if isinstance(value, _BUFFERS) else sum(map(len, value))
+        several = size > _MULTIPART and not self._files
+        for attempt in range(_WRITES):
+            try:
+                self.put(key, value, use_multipart=several, chunk_size=_PART)
+            except Exception as error:
+                # Another thread may have created the directory at the same time, or the server
+                # closed the connection while it created it.
+                if self._files and errors.is_race(error) and attempt < _WRITES - 1:
+                    log("retries", "%s %r: %s; writing it again", self.location, key, error)
+                    continue
+                raise self._failure(StoreError, "written", error, key) from None
+            return
+
+    def put(self, key: str, value: Buffers, *, use_multipart: bool = False, **manner: Any) -> None:
+        """Send a value, by default in one request; exceptions of the library are passed on."""
+        check_not_forked(self._named)
+        data: Any = _owned(value) if isinstance(value, _BUFFERS) else None
+        if data is None:
+            data = [_owned(piece) for piece in value if piece] or b""
+        manner["use_multipart"] = use_multipart
+        with self._first_in_directory(self.root + key):
+            self._send(lambda store: store.put(self.root + key, data, **manner), changes=True)
+        self._seen = True
+
+    @contextmanager
+    def _first_in_directory(self, path: str) -> Iterator[None]:
+        """Wait for another thread that writes the first file of the same directory.
+
+        Its request creates the directories of a WebDAV server; several would interfere.
+        """
+        new: list[str] = []
+        if self._files and self._directories.get(path.rpartition("/")[0], self) is not None:
+            if len(self._directories) > _DIRECTORIES:
+                self._directories.clear()
+            done = threading.Event()
+            for directory in accumulate(path.split("/")[:-1], "{}/{}".format):
+                first = self._directories.setdefault(directory, done)
+                if first is done:
+                    new.append(directory)
+                elif first is not None:
+                    with waiting():  # not for longer, if the server does not respond
+                        first.wait(_FIRST_SECONDS)
+        try:
+            yield
+        finally:
+            if new:
+                for directory in new:
+                    self._directories[directory] = None
+                done.set()
+
+    def delete(self, keys: list[str]) -> bool:
+        """Remove keys; return False if the service reports a missing one."""
+        check_not_forked(self._named)
+        try:
+            names = [self.root + key for key in keys]
+            self._send(lambda store: store.delete(names), changes=True)
+        except Exception as error:
+            if self._is_missing(error):
+                return False
+            raise self._failure(StoreError, "erased", error, keys[0]) from None
+        return True
+
+    def remove(self, key: str) -> None:
+        """Remove a key; exceptions of the library are passed on."""
+        check_not_forked(self._named)
+        self._send(lambda store: store.delete(self.root + key), changes=True)
+
+    def with_header(self, name: str, value: str) -> Client:
+        """Return a client of an HTTP server that sends a header field, and each request once."""
+        other = copy(self)
+        options = dict(self.store.client_options or {})
+        options["default_headers"] = {**options.get("default_headers", {}), name: value}
+        retry = {**(self.store.retry_config or {}), "max_retries": 0}
+        other.store = type(self.store).from_url(
+            self.store.url, client_options=options, retry_config=retry
+        )
+        return other
+
+    # --- listing ---
+
+    def list(self, prefix: str) -> Iterator[str]:
+        """Iterate over the keys below a prefix, page by page."""
+        return (key for key, _ in self.list_sizes(prefix))
+
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        """Iterate over the keys below a prefix and the lengths of their values."""
+        if self._files:  # many WebDAV servers list only one directory per request
+            below = [prefix]
+            while below:
+                found, prefixes = self._directory(below.pop())
+                yield from found
+                below += prefixes
+            return
+        # Some tools create objects "a/" for directories, which obstore lists as "a".
+        empty: dict[str, None] = {}
+        with self._listing(prefix):
+            for page in self._pages((self.root + prefix)[:-1] or None):
+                for item in page:
+                    key = item["path"][len(self.root) :]
+                    if empty:
+                        for parent in accumulate(key.split("/")[:-1], "{}/{}".format):
+                            empty.pop(parent, None)
+                    if not is_key(key, prefix):
+                        continue
+                    if item["size"]:
+                        yield key, item["size"]
+                    else:
+                        empty[key] = None
+            yield from ((key, 0) for key in empty)
+
+    def list_dir(self, prefix: str) -> Listing:
+        """Return the keys and prefixes directly below a prefix."""
+        found, prefixes = self._directory(prefix)
+        return [key for key, _ in found], prefixes
+
+    def _directory(self, prefix: str) -> Directory:
+        """Return keys with the lengths of their values, and prefixes, directly below a prefix."""
+        with self._listing(prefix):
+            path = (self.root + prefix)[:-1] or None
+            found = self._send(lambda store: store.list_with_delimiter(path))
+        skip = len(self.root)
+        items = ((item["path"][skip:], item["size"]) for item in found["objects"])
+        prefixes = (path[skip:] for path in found["common_prefixes"])
+        return (
+            [item for item in items if is_key(item[0], prefix)],
+            [f"{path}/" for path in prefixes if is_key(path, prefix)],
+        )
+
+    def _pages(self, path: str | None) -> Iterator[Any]:
+        """Iterate over the pages of a listing; the first is requested like other requests."""
+
+        def start(store: Any) -> tuple[Any, Any]:
+            pages = iter(store.list(path, chunk_size=1000))
+            return next(pages, ()), pages
+
+        first, others = self._send(start)
+        yield first
+        while (page := self._wait(lambda: next(others, None))) is not None:
+            yield page
+
+    @contextmanager
+    def _listing(self, prefix: str) -> Iterator[None]:
+        check_not_forked(self._named)
+        try:
+            yield
+        except Exception as error:
+            raise self._failure(StoreReadError, "listed", error, prefix) from None
+
+    # --- errors ---
+
+    def _failure(self, kind: type[StoreError], done: str, error: Exception, key: str) -> StoreError:
+        denied = errors.CREDENTIALS
+        if self._files:
+            denied = errors.SIGNED_URL if any(self.location.further) else errors.WEB
+        elif (
+            str((getattr(self.store, "config", None) or {}).get("skip_signature")).lower() == "true"
+        ):
+            denied = errors.ANONYMOUS
+        return errors.failure(kind, done, error, self._named, key, denied)
+
+    def _replaced(self, key: str) -> ValueReplacedError:
+        return ValueReplacedError("the value was replaced while it was read", self._named, key)
+
+    def _short(self, key: str, came: int, expected: int) -> StoreReadError:
+        return StoreReadError(f"received {came} of {expected} bytes", self._named, key)
+
+
+def _owned(piece: Any) -> Any:
+    """Return bytes that nobody changes, also if the call is interrupted while they are sent."""
+    data = piece.obj if isinstance(piece, memoryview) else piece
+    return piece if isinstance(data, bytes) else bytes(piece)
+
+
+def _is_anonymous(meta: Any) -> bool:
+    """Return whether a response has neither a tag nor a date, unlike those of files."""
+    return not meta["e_tag"] and not meta["last_modified"].timestamp()

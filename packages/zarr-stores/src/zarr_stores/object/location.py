@@ -1,0 +1,238 @@
+"""Locations of object stores, from URLs and stores of obstore."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+from zarr_core.extension import StoreError
+from zarr_core.tools import call_after_fork
+
+from zarr_stores._first_contact import CONNECT_SECONDS, RETRY_SECONDS
+from zarr_stores.object.aws import with_aws_settings
+from zarr_stores.object.errors import without_secrets
+from zarr_stores.object.options import (
+    BACKOFF,
+    CONTAINERS,
+    MAX_RETRIES,
+    RETRY_TIMEOUT,
+    check_bucket_url,
+    check_mappings,
+    check_values,
+    client_options,
+    option_hint,
+    retry_config,
+    translate_options,
+)
+from zarr_stores.secrets import check_pickle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Classes of obstore: scheme, setting of the bucket, prefix of settings, settings of the server.
+_BUCKETS: Final = {
+    "S3Store": ("s3", "bucket", "aws", ("endpoint", "endpoint_url", "endpoint_url_s3")),
+    "GCSStore": ("gs", "bucket", "google", ("base_url",)),
+    "AzureStore": ("az", "container_name", "azure_storage", ("account_name", "endpoint")),
+}
+_SCHEMES: Final = {"gcs": "gs", "azure": "az", "adl": "az"}
+_SECRET: Final = re.compile(
+    r"secret|token|password|\bsas|_sas|authorization|cookie|(?:^|[_-])key(?:_base64)?$", re.I
+)
+_used = _forked = False
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Location of an object store; equal for two stores of the same location.
+
+    Parameters
+    ----------
+    kind : str
+        Name of the class of obstore.
+    url : str
+        URL without user, password and query.
+    further : tuple
+        Other settings that distinguish locations: endpoints, the account.
+    """
+
+    kind: str
+    url: str
+    further: tuple[Any, ...] = field(default=(), repr=False)  # a query may contain a signature
+
+    @property
+    def server(self) -> str:
+        """The endpoint or account of a bucket; empty if the URL is sufficient."""
+        known = self.further if self.kind in _BUCKETS else ()
+        return next((one for one in reversed(known) if one), "")
+
+    def __str__(self) -> str:
+        """Return the URL, with the server or account if the URL does not contain it."""
+        return f"{self.url} at {_plain(self.server)}" if self.server else self.url
+
+    def check_to_pickle(self, store: Any) -> None:
+        """Raise an error if the store cannot be pickled without credentials."""
+        instead = "pass them in environment variables, or use a credential_provider"
+        check_pickle(self.url, _secrets(store), instead)
+        if self.kind not in _BUCKETS and self.kind != "HTTPStore":
+            raise StoreError(
+                f"cannot be pickled: {self.kind} of obstore does not support it", self.url
+            )
+
+
+def location_of(store: Any, root: str = "") -> Location:
+    """Return the location of a store of obstore below the prefix ``root``."""
+    kind = type(store).__name__
+    root = root.rstrip("/")
+    if kind == "HTTPStore":
+        base = _plain(store.url)
+        return Location(
+            kind, f"{base}/{quote(root)}" if root else base, (urlsplit(store.url).query,)
+        )
+    if kind not in _BUCKETS:
+        return Location(kind, f"object://{kind}/{id(store):#x}/{quote(root)}", (id(store),))
+    scheme, bucket, family, settings = _BUCKETS[kind]
+    config = {str(name).lower(): value for name, value in (store.config or {}).items()}
+    prefix = "/".join(part for part in ((store.prefix or "").strip("/"), root) if part)
+    known = (
+        config.get(name)
+        or config.get(f"{family}_{name}")
+        or os.environ.get(f"{family}_{name}".upper())
+        for name in settings
+    )
+    name = config.get(bucket) or config.get("bucket_name") or config.get("container") or ""
+    url = f"{scheme}://{name}" + (f"/{quote(prefix)}" if prefix else "")
+    return Location(kind, url, tuple(str(value or "").rstrip("/") for value in known))
+
+
+def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
+    """Create a store of obstore.
+
+    Returns the store, the prefix of every key, and whether it is a plain HTTP server, which does
+    not support listing and writing.
+    """
+    named = _plain(url)
+    try:
+        urlsplit(url)
+    except ValueError as error:  # its text may contain a part of the URL
+        message = "" if "'" in str(error) else f" ({error})"
+        raise StoreError(f"the URL is not valid{message}", named) from None
+    scheme, _, rest = url.partition("://")
+    scheme = _SCHEMES.get(scheme, scheme)
+    web = scheme in ("http", "https")
+    plain = web and not options.pop("webdav", False)
+    if not web:
+        check_bucket_url(scheme, url, named)
+    arguments = translate_options(scheme, options, named)
+    check_mappings(arguments, web, named)
+    if web and "headers" in arguments:
+        client = dict(arguments.get("client_options", {}))
+        headers = {**client.get("default_headers", {}), **arguments.pop("headers")}
+        arguments["client_options"] = {**client, "default_headers": headers}
+    if scheme in ("s3", "s3a"):
+        arguments = with_aws_settings(arguments, named)
+    check_values(scheme, arguments, named)
+    arguments["client_options"] = client_options(scheme, arguments, named)
+    arguments["retry_config"] = retry_config(arguments, named)
+    try:
+        from obstore import store as stores  # slow to import
+    except ImportError as error:
+        raise StoreError(
+            "the package obstore is not installed: pip install 'zarr-stores[object]'", named
+        ) from error
+    try:
+        parts = urlsplit(url)
+        if plain:  # obstore adds a slash before a key if there is a query
+            plain_url = urlunsplit(parts._replace(path=parts.path.rstrip("/")))
+            return stores.HTTPStore.from_url(plain_url, **arguments), "", True
+        if web:  # obstore cannot list below the path of an HTTPStore
+            top = urlunsplit(parts._replace(path="/"))
+            return stores.HTTPStore.from_url(top, **arguments), unquote(parts.path), False
+        return stores.from_url(f"{scheme}://{rest}", **arguments), "", False
+    except Exception as error:
+        message = without_secrets(str(error).partition("Debug source")[0].strip().splitlines()[0])
+        raise StoreError(
+            f"obstore rejects the URL or an option: {message}{option_hint(options, message)}", named
+        ) from None
+
+
+def first_store(store: Any) -> tuple[Any, float]:
+    """Return a store for requests to a server that has never answered, and the time for retries.
+
+    It sends each request once, and waits for a connection for a shorter time, unless options set
+    the time.
+    """
+    kind = type(store)
+    if kind.__name__ not in _BUCKETS and kind.__name__ != "HTTPStore":
+        return store, 0.0
+    options = dict(store.client_options or {})
+    if options.get("connect_timeout") in (None, "10s 1us"):  # as obstore returns the default
+        # Without credentials, two addresses of Google are asked for them.
+        count = 2 if kind.__name__ == "GCSStore" else 1
+        options["connect_timeout"] = timedelta(seconds=CONNECT_SECONDS / count)
+    given = store.retry_config or {}
+    limit = given.get("retry_timeout", RETRY_TIMEOUT)
+    seconds = RETRY_SECONDS if limit == RETRY_TIMEOUT else limit.total_seconds()
+    if not given.get("max_retries", MAX_RETRIES):
+        seconds = 0.0
+    settings: dict[str, Any] = {
+        "client_options": options,
+        "retry_config": {"max_retries": 0, "retry_timeout": limit, "backoff": BACKOFF},
+    }
+    if kind.__name__ == "HTTPStore":
+        return kind.from_url(store.url, **settings), seconds
+    further = {name: getattr(store, name) for name in ("config", "prefix", "credential_provider")}
+    return kind(**further, **settings), seconds
+
+
+def _plain(url: str) -> str:
+    """Return a URL without user, password, query, fragment and trailing slash.
+
+    Does not use ``urlsplit``, which raises an error for invalid URLs.
+    """
+    scheme, separator, rest = re.split(r"[?#]", url, maxsplit=1)[0].partition("://")
+    host, slash, path = rest.partition("/")
+    user, _, behind = host.rpartition("@")
+    # Azure URLs have the container before the account: abfs://container@account.host/path.
+    if not (scheme.lower() in CONTAINERS and user and behind and ":" not in user):
+        host = behind
+    return f"{scheme.lower()}{separator}{host}{slash}{path}".rstrip("/")
+
+
+def _secrets(store: Any) -> Iterator[str]:
+    """Iterate over the names of settings that contain credentials."""
+    client = getattr(store, "client_options", None) or {}
+    for settings in (getattr(store, "config", None) or {}, client):
+        for name in map(str, settings):
+            if _SECRET.search(name) and not name.lower().endswith("_file"):
+                yield name
+    for name in client.get("default_headers") or ():
+        if _SECRET.search(str(name)):
+            yield f"the header {name}"
+    for address in (getattr(store, "url", ""), client.get("proxy_url")):
+        if address and str(address).rstrip("/") != _plain(str(address)):
+            yield "the address"
+
+
+def check_not_forked(store: object) -> None:
+    """Record that obstore is used; raise an error if it was used before a fork."""
+    global _used
+    if _forked:
+        raise StoreError(
+            "obstore cannot be used in a forked process if the parent has used it; start processes "
+            'with multiprocessing.get_context("spawn") or "forkserver"',
+            store,
+        )
+    _used = True
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = _used
+
+
+call_after_fork(_after_fork)

@@ -1,0 +1,402 @@
+"""A store in a bucket of S3, Google Cloud or Azure, or on an HTTP server.
+
+Name:           s3, s3a, gs, gcs, az, azure, abfs, abfss, adl, http, https
+URL:            s3://bucket/prefix, gs://bucket/prefix, az://container/prefix, https://host/path
+Library:        obstore
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import (
+    BufferByteReader,
+    ByteRange,
+    ByteReader,
+    CachingStore,
+    StoreCapabilityError,
+    StoreError,
+    StoreKeyError,
+    StoreReadError,
+    StoreTraits,
+    check_key,
+    check_prefix,
+)
+from zarr_core.tools import key_lock, parallel_for
+
+from zarr_stores.object.client import Client
+from zarr_stores.object.location import store_from_url
+from zarr_stores.object.reader import ObjectReader, Opening, Openings
+from zarr_stores.object.response import DecodedResponse, generation_of
+from zarr_stores.object.update import Updates
+from zarr_stores.object.webdav import WebDavUpdates
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator
+    from typing import Self
+
+    from zarr_core.extension import Buffer, Buffers, Change
+
+    # Defined here, because ``list`` is a method within the class.
+    Keys = list[str]
+    Values = list[Buffer | None]
+    Listing = tuple[list[str], list[str]]
+
+__all__ = ["ObjectStore"]
+
+REQUESTS = 256
+HTTP_REQUESTS = 64  # many servers limit the connections of all clients to a few hundred
+GAP_BYTES = 1 << 18
+_FIRST = ByteRange(0, 1 << 16)
+_BULK = {"S3Store": 1000, "AzureStore": 256}  # keys that one request removes
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]").search
+
+
+class ObjectStore(CachingStore):
+    """A store in an object store, through the library obstore.
+
+    Parameters
+    ----------
+    store : obstore.store.ObjectStore
+        ``S3Store``, ``GCSStore``, ``AzureStore``, ``HTTPStore``, or an object with the same
+        methods.
+    read_only : bool
+        If True, changes raise an error.
+    max_concurrency : int, optional
+        Maximum number of concurrent requests; by default 256, and 64 for HTTP servers.
+    gap_bytes : int
+        Gap between two parts of a value, in bytes, up to which they are read together.
+    conditional : bool
+        Whether the service supports conditional writes (``If-Match``, ``If-None-Match``).
+        If not, :meth:`update` excludes only other threads of this process.  If a WebDAV
+        server does not support them, :meth:`update` raises an error unless this is False.
+    listing : bool
+        Whether the service can list keys; plain HTTP servers cannot.
+    denied_is_missing : bool
+        Whether a key that may not be read, with status 403, is missing.  S3 answers so for missing
+        keys if the credentials do not permit listing.
+    root : str
+        Prefix of all keys, in addition to the prefix of ``store``.
+
+    Notes
+    -----
+    Requests are retried if that is safe, according to the ``retry_config`` of the store.
+    Values with a ``Content-Encoding`` of gzip or deflate are decompressed, up to 256 MiB unless
+    the metadata permits more; ``getsize`` is the length of the stored form.
+    URLs, messages and pickles contain no credentials.
+    """
+
+    def __init__(
+        self,
+        store: Any,
+        read_only: bool = False,
+        max_concurrency: int | None = None,
+        gap_bytes: int = GAP_BYTES,
+        conditional: bool = True,
+        listing: bool = True,
+        root: str = "",
+        denied_is_missing: bool = False,
+    ) -> None:
+        http = type(store).__name__ == "HTTPStore"
+        if max_concurrency is None:
+            max_concurrency = HTTP_REQUESTS if http else REQUESTS
+        if max_concurrency < 1 or gap_bytes < 0:
+            raise StoreError(
+                "max_concurrency must be at least 1 and gap_bytes at least 0, "
+                f"not max_concurrency={max_concurrency}, gap_bytes={gap_bytes}"
+            )
+        self.read_only = read_only
+        self.max_concurrency: int = max_concurrency
+        self.gap_bytes = gap_bytes
+        """Gap between two parts of a value, in bytes, up to which they are read together."""
+        self.supports_listing = listing
+        self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
+        self._client = Client(store, self._root, max_concurrency, listing, denied_is_missing)
+        self._openings = Openings()
+        self._location = self._client.location
+        self._updates = (WebDavUpdates if http else Updates)(self._client)
+        self.traits = StoreTraits(
+            opening_nbytes=_FIRST.length or 0, gap_bytes=gap_bytes, endpoint=self._location.further
+        )
+        self._conditional = conditional
+        self._suffixes = self._location.kind != "AzureStore"
+
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+        """Create a store from a URL.
+
+        Parameters
+        ----------
+        url : str
+            URL with the scheme of a service.
+        read_only : bool
+            If True, changes raise an error.
+        **options
+            ``max_concurrency``, ``gap_bytes``, ``conditional`` and ``denied_is_missing`` of the
+            class; ``config``, ``client_options``, ``retry_config`` and ``credential_provider`` of obstore; single
+            settings of ``config`` by name, such as ``region``.  For HTTP, ``webdav``: whether the
+            server supports WebDAV, and with it listing and writing.
+
+        Raises
+        ------
+        StoreError
+            If an option is unknown.
+        """
+        own = {
+            name: options.pop(name)
+            for name in ("max_concurrency", "gap_bytes", "conditional", "denied_is_missing")
+            if name in options
+        }
+        store, root, plain = store_from_url(url, options)
+        return cls(store, read_only=read_only or plain, listing=not plain, root=root, **own)
+
+    @classmethod
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Self | None:
+        """Create a store from a store of obstore; an ``HTTPStore`` cannot list."""
+        if not hasattr(place, "get_ranges"):
+            return None
+        plain = type(place).__name__ == "HTTPStore"
+        return cls(place, read_only=read_only or plain, listing=not plain)
+
+    @property
+    def store(self) -> Any:
+        """The store of obstore; replaced if a bucket of S3 is in another region."""
+        return self._client.store
+
+    @property
+    def url(self) -> str:
+        return self._location.url
+
+    # --- readable ---
+
+    def get(self, key: str) -> Buffer | None:
+        result = self._client.get(_checked(key))
+        return None if result is None else self._client.body(key, result)
+
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        if out is not None and not limit:
+            return out[:0] if (size := self.getsize(key)) == 0 else size
+        wanted = None if out is None else (0, limit)
+        result = self._client.get(_checked(key), wanted, limit)
+        if result is None:
+            return None
+        size = int(result.meta["size"])  # known before the body is received
+        if size > limit:
+            return size
+        if out is None:
+            return self._client.body(key, result)
+        start, stop = result.range
+        if start or stop < size:
+            raise StoreReadError(f"received only bytes {start} to {stop} of {size}", self, key)
+        self._client.body_into(key, result, out)
+        return out[:size]
+
+    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
+        """Return parts of values in the given order; near parts of one value are read together."""
+        requested = [*key_ranges]
+        values: Values = [None] * len(requested)
+        by_key: dict[str, list[int]] = {}
+        for number, (key, _) in enumerate(requested):
+            by_key.setdefault(key, []).append(number)
+
+        def work(item: tuple[str, list[int]]) -> None:
+            key, numbers = item
+            reader = self.open_value(key, requested[numbers[0]][1])
+            if reader is None:
+                return
+            with reader:
+                ends = [requested[number][1].within(reader.size) for number in numbers]
+                if len(ends) == 1:
+                    values[numbers[0]] = reader.read(ends[0][0], ends[0][1] - ends[0][0])
+                    return
+                buffers = [memoryview(bytearray(stop - start)) for start, stop in ends]
+                reader.read_into(
+                    [(start, buffer) for (start, _), buffer in zip(ends, buffers, strict=True)]
+                )
+                for number, buffer in zip(numbers, buffers, strict=True):
+                    values[number] = buffer
+
+        parallel_for(by_key.items(), work, True, self.max_concurrency)
+        return values
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        """Open a value with a request that also reads the range ``first``.
+
+        By default that is the first 64 KiB.  Azure does not support ranges from the end, so
+        the first 64 KiB are read for them, too.
+        """
+        start, length = first or _FIRST
+        wanted: Any
+        if start < 0:
+            if not self._suffixes:
+                return self.open_value(key)
+            wanted = {"suffix": -start}
+        elif length is None:
+            wanted = {"offset": start} if start else None
+        else:
+            wanted = (start, start + max(length, 1))
+        result = self._client.get(_checked(key), wanted)
+        if result is None:
+            return None
+        if isinstance(result, DecodedResponse):
+            return BufferByteReader(result.bytes())
+        return self._reader(key, result)
+
+    def open_cached(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        """Open a value; the range ``first`` is kept in memory, if it is not the whole value."""
+        first = first or _FIRST
+        known = self._openings.get(key, first)
+        if known is None:
+            reader = self.open_value(key, first)
+            if not isinstance(reader, ObjectReader):
+                return reader
+            start, stop = first.within(reader.size)
+            if stop - start in (0, reader.size) or not self._client.has_ranges:
+                return reader
+            with reader:
+                known = Opening(reader.meta, start, reader.read(start, stop - start))
+            self._openings.keep(key, first, known)
+            # Its request has just returned this generation.
+            return self._reader(key, known, verified=True)
+        return self._reader(key, known)
+
+    def _reader(self, key: str, result: Any, **state: bool) -> ObjectReader:
+        return ObjectReader(
+            self._client, key, result, self.max_concurrency, self.gap_bytes, **state
+        )
+
+    def discard_cached(self, key: str) -> None:
+        self._openings.forget([key])
+
+    def exists(self, key: str) -> bool:
+        return self._client.head(_checked(key)) is not None
+
+    def getsize(self, key: str) -> int | None:
+        meta = self._client.head(_checked(key))
+        return None if meta is None else int(meta["size"])
+
+    def generation(self, key: str) -> str | None:
+        meta = self._client.head(_checked(key))
+        return None if meta is None else generation_of(meta)
+
+    # --- writeable ---
+
+    def set(self, key: str, value: Buffers) -> None:
+        self._check_writable(key)
+        self._openings.forget([key])
+        self._client.set(key, value)
+
+    def update(self, key: str, change: Change) -> None:
+        """Read, change and write a value, excluding other updates of the key.
+
+        Raises
+        ------
+        StoreError
+            If other writers changed the value at every attempt, if a response was lost and it is
+            unknown whether the new value was stored, or if a WebDAV server does not support
+            conditional writes.
+
+        Notes
+        -----
+        The new value is stored if the old one is still present.  Otherwise the update is
+        retried.  S3, Google Cloud and Azure have no conditional deletes, so a value is compared
+        immediately before it is deleted.
+        """
+        self._check_writable(key)
+        self._openings.forget([key])
+        with key_lock(self._location, key):
+            if self._conditional:
+                self._conditional = self._updates.make(key, change)
+            if not self._conditional:
+                self._update_unlocked(key, change)
+
+    def erase(self, key: str) -> None:
+        self._check_writable(key)
+        self._openings.forget([key])
+        self._client.delete([key])
+
+    def erase_values(self, keys: Iterable[str]) -> None:
+        """Remove several keys with the minimum number of requests."""
+        names = list(keys)
+        for key in names:
+            self._check_writable(key)
+        self._openings.forget(names)
+        count = _BULK.get(self._location.kind, 1)
+
+        def work(some: Keys) -> None:
+            # If one key is missing, others may not have been removed.
+            if not self._client.delete(some) and len(some) > 1:
+                parallel_for(some, self.erase, True, self.max_concurrency)
+
+        batches = [names[start : start + count] for start in range(0, len(names), count)]
+        parallel_for(batches, work, True, self.max_concurrency)
+
+    # --- listable ---
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        self._check_listing(prefix)
+        return self._client.list(prefix)
+
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        self._check_listing(prefix)
+        return self._client.list_sizes(prefix)
+
+    def list_dir(self, prefix: str) -> Listing:
+        self._check_listing(prefix)
+        return self._client.list_dir(prefix)
+
+    def _check_listing(self, prefix: str) -> None:
+        check_prefix(prefix)
+        if not self.supports_listing:
+            raise StoreCapabilityError(
+                "plain HTTP servers cannot list keys; if the server supports WebDAV, pass "
+                'storage_options={"webdav": True}',
+                self,
+                prefix,
+            )
+
+    # --- the object ---
+
+    def _identity(self) -> Hashable:
+        return self._location
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __repr__(self) -> str:
+        read_only = ", read_only=True" if self.read_only else ""
+        return f"{type(self).__name__}({str(self)!r}{read_only})"
+
+    def __str__(self) -> str:
+        return str(self._location)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        self._location.check_to_pickle(self.store)
+        return type(self), (
+            self.store, self.read_only, self.max_concurrency, self.gap_bytes, self._conditional,
+            self.supports_listing, self._root, self._client.denied_is_missing,
+        )  # fmt: skip
+
+    # --- checks ---
+
+    def _check_writable(self, key: str) -> None:
+        _checked(key)
+        self._require_writable(key)
+
+
+def _checked(key: str) -> str:
+    """Return the key if it is valid and obstore supports it."""
+    check_key(key)
+    if _CONTROL(key):
+        raise StoreKeyError(
+            "object stores do not support control characters or surrogates", key=ascii(key)
+        )
+    return key

@@ -1,0 +1,100 @@
+"""Detection and masking of credentials in URLs, options and messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote, unquote
+
+from zarr_core.extension import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+# Names of options of fsspec file systems, and of HTTP headers.
+_SECRET = re.compile(
+    r"secret|token|pas+w|passphrase|^pw$|\bsas|_sas|credential|connection_string|authorization"
+    r"|cookie|^auth$|signature|private|pkey|(?:^|[_-])key$|api_?key",
+    re.IGNORECASE,
+)
+# Values that refer to credentials, or mean that there are none.
+_PUBLIC = frozenset({"", "anon", "browser", "cache", "cloud", "google_default"})
+_USER = re.compile(r"(?<=://)[^/@\s'\"]+@")
+_QUERY = re.compile(r"(?<=://)([^\s'\"?]+)\?[^\s'\")>]+")
+_MASK = "***"
+
+
+def names_of_secrets(options: Mapping[str, Any], url: str = "") -> list[str]:
+    """Return the sorted names of the options that contain credentials."""
+    found = {name for name, _ in _secrets(options)}
+    if any(":" in match.group() for match in _USER.finditer(url)) or _QUERY.search(url):
+        found.add("the URL")
+    return sorted(found)
+
+
+def check_pickle(store: object, names: Iterable[str], instead: str = "") -> None:
+    """Raise an error if a store has options with credentials, which a pickle would contain."""
+    if found := sorted({*names}):
+        instead = instead or (
+            "pass them in the environment variables or files that the library for the service reads"
+        )
+        raise StoreError(
+            "cannot be pickled, because the pickle would contain credentials "
+            f"({', '.join(found)}); {instead}",
+            store,
+        )
+
+
+def without_secrets(text: str, options: Mapping[str, Any] | None = None, url: str = "") -> str:
+    """Return a text with passwords, queries of URLs and secret options mask_secrets."""
+    words = [word for _, value in _secrets(options or {}) for word in _words(value)]
+    words += _words([*_in_url(url)])
+    for word in sorted(words, key=len, reverse=True):
+        text = text.replace(word, _MASK)
+    text = _USER.sub(lambda match: _user(match.group()), text)
+    return _QUERY.sub(rf"\1?{_MASK}", text)
+
+
+def _in_url(url: str) -> Iterator[str]:
+    """Iterate over passwords and query values, in encoded and decoded form."""
+    for found in _USER.finditer(url):
+        password = found.group()[:-1].partition(":")[2]
+        yield from (password, unquote(password))
+    if query := _QUERY.search(url):
+        for _, value in parse_qsl(query.group().partition("?")[2]):
+            yield from (value, quote(value, ""))
+
+
+def _user(text: str) -> str:
+    name, colon, _ = text.partition(":")
+    return f"{name}:{_MASK}@" if colon else text
+
+
+def _secrets(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in options.items():
+        if _SECRET.search(str(name)):
+            if not _is_public(value):
+                yield str(name), value
+        elif isinstance(value, Mapping):
+            yield from _secrets(value)
+
+
+def _is_public(value: Any) -> bool:
+    if value is None or isinstance(value, bool):
+        return True
+    # Paths of credential files are not secret.
+    return isinstance(value, str) and (
+        value in _PUBLIC or value.startswith(("/", "~/")) or value.endswith(".json")
+    )
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and len(value) >= 4:
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _words(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _words(inner)

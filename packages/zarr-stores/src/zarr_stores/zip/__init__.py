@@ -1,0 +1,5 @@
+"""A store in a zip archive."""
+
+from zarr_stores.zip.store import ZipStore
+
+__all__ = ["ZipStore"]

@@ -1,0 +1,530 @@
+"""A store in a zip file.
+
+Name:           zip
+URL:            zip:///absolute/path.zip, or a path that ends in .zip
+Library:        zipfile of the standard library, which writes entries and the central directory
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+import weakref
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
+from urllib.parse import unquote
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
+
+from zarr_core.extension import (
+    BufferByteReader,
+    ByteRange,
+    ByteReader,
+    Store,
+    StoreCapabilityError,
+    StoreError,
+    StoreKeyError,
+    StoreReadError,
+    StoreTraits,
+    ValueReplacedError,
+    check_key,
+    check_prefix,
+)
+from zarr_core.tools import SubrangeReader, encode_key, log
+
+from zarr_stores._after_fork import register_after_fork
+from zarr_stores.unknown_options import check_options
+from zarr_stores.zip.archive import DAMAGE, Archive, is_writable, open_source, place_of, url_of
+from zarr_stores.zip.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from typing import Self
+    from zipfile import ZipInfo
+
+    from zarr_core.extension import Buffer, Buffers, Change
+
+    Values = list[Buffer | None]
+
+__all__ = ["ZipStore"]
+
+_SCHEME = "zip://"
+_NAME_LIMIT = 0xFFFF
+_ATTEMPTS = 5
+_MAX_DECOMPRESSED = 1 << 26  # bytes of a compressed value that a reader holds
+T = TypeVar("T")
+
+
+class ZipStore(Store):
+    """A store in a zip archive.
+
+    Parameters
+    ----------
+    path : str, os.PathLike or binary file object
+        Path of the file; or a seekable file object, which is not closed.  It is written if it can
+        be read and written, such as ``io.BytesIO()``, and must not be used before ``close``.
+    mode : {"a", "r", "w", "x"}
+        ``"a"``: read and append; the file is created by the first write.  ``"r"``: read
+        only.  ``"w"``: replace the file.  ``"x"``: create the file; it must not exist.
+    compression : int
+        Compression of new values: ``zipfile.ZIP_STORED``, the default because chunks are
+        already compressed, ``ZIP_DEFLATED``, ``ZIP_BZIP2`` or ``ZIP_LZMA``.
+    read_only : bool
+        Same as mode ``"r"``.
+
+    Notes
+    -----
+    The central directory of the archive is written by ``flush`` and when the store is closed.
+    Until then other programs cannot read the file.  Close the store, or use it in a ``with`` statement;
+    open stores are closed when the process exits.  A store can be used again after
+    ``close``.  If the process is killed, opening the file raises :class:`StoreError`, and
+    :func:`zarr_stores.zip.recover.recover` copies every complete value to a new archive.
+
+    Values are only appended.  Setting a key again leaves the old bytes in the file, and the
+    last value is used.  Only all keys together can be erased.  There can be one writer at a time,
+    with any number of threads: from its first change until it is closed, changes by other store
+    objects and processes raise an error.  Its first change reads the central directory again.  Other
+    store objects that have read it see the archive as it was then, until they are closed.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> from zarr_stores.zip import ZipStore
+    >>> with ZipStore("a.zip", mode="w") as store:
+    ...     _ = zarr.create_array(store, data=[1, 2, 3])
+    >>> zarr.open("a.zip", mode="r")[1]
+    np.int64(2)
+    """
+
+    suffixes = (".zip",)
+    traits = StoreTraits(supports_erasing=False)
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | BinaryIO | tuple[Store, str],
+        mode: Literal["a", "r", "w", "x"] = "a",
+        compression: int = ZIP_STORED,
+        read_only: bool = False,
+    ) -> None:
+        if mode not in ("a", "r", "w", "x"):
+            raise StoreError(f'mode must be "a", "r", "w" or "x", not {mode!r}', store=path)
+        try:
+            ZipFile(io.BytesIO(), "w", compression)
+        except (NotImplementedError, RuntimeError) as error:
+            raise StoreError(f"compression={compression!r}: {error}", store=path) from error
+        self._place = place_of(path)
+        self.path: str | None = self._place if isinstance(self._place, str) else None
+        """Absolute path of the file; None if the archive is not a file."""
+        if isinstance(self._place, tuple):
+            self.max_concurrency = self._place[0].max_concurrency
+        writable = is_writable(self._place)
+        if not writable and mode in ("w", "x"):
+            raise StoreError(
+                "cannot be written; pass the path of a file, or a file object that can be read, "
+                'written and moved, or use mode "r"',
+                store=self.url,
+            )
+        self.read_only = read_only or mode == "r" or not writable
+        self._compression = compression
+        self._guard = threading.RLock()
+        register_after_fork(self, ZipStore._reinitialize)
+        self._writer: Writer | None = None
+        self._finisher: weakref.finalize[..., Any] | None = None
+        self._opened: Archive | None = None
+        self._updates = 0
+        if mode in ("w", "x") and not self.read_only:
+            self._open_writer(empty=True, exclusive=mode == "x")
+
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+        """Create a store from ``zip:///absolute/path.zip`` or a path.
+
+        Parameters
+        ----------
+        url : str
+            URL or path.  Percent escapes are decoded in a URL, not in a path.
+        read_only : bool
+            If True, changes raise an error.
+        **options
+            ``mode`` and ``compression``.
+
+        Raises
+        ------
+        StoreError
+            If an option is unknown.
+        """
+        check_options(options, {"mode", "compression"}, url)
+        path = unquote(url.removeprefix(_SCHEME)) if url.startswith(_SCHEME) else url
+        return cls(path, read_only=read_only, **options)
+
+    @classmethod
+    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+        """Create a store from the path of a file, or from a store and a key (:meth:`within`)."""
+        if isinstance(place, tuple):
+            return cls.within(*place)
+        if not isinstance(place, str) or os.path.isdir(place):
+            return None
+        return cls.from_url(place, read_only=read_only, **options)
+
+    @classmethod
+    def within(cls, store: Store, key: str) -> Self:
+        """Open an archive that is a value of another store, for reading.
+
+        Parameters
+        ----------
+        store : Store
+            The other store.
+        key : str
+            Key of the archive.
+
+        Notes
+        -----
+        The first request reads the end of the archive, with the central directory if it is
+        small.  Each value, or the requested parts of it, is read with one request.  For a
+        store with latency, :class:`~zarr_stores.disk_cache.DiskCacheStore` reads blocks, and
+        with them small neighbouring values.
+        """
+        return cls((store, key), "r")
+
+    @property
+    def url(self) -> str:
+        return url_of(self._place)
+
+    # --- readable ---
+
+    def get(self, key: str) -> Buffer | None:
+        return self._with(key, lambda archive, info: archive.read(key, info))
+
+    def get_limited(
+        self, key: str, limit: int, out: memoryview | None = None
+    ) -> Buffer | int | None:
+        def work(archive: Archive, info: ZipInfo) -> Buffer | int:
+            size = info.file_size
+            return size if size > limit else archive.read(key, info, out)
+
+        return self._with(key, work)
+
+    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
+        """Return parts of values; of a remote archive, near parts are read with one request."""
+        requested = [(check_name(key), ByteRange(*part)) for key, part in key_ranges]
+
+        def work(archive: Archive) -> Values:
+            stored = {
+                key: info
+                for key, _ in requested
+                if (info := archive.entries.get(key)) and info.compress_type == ZIP_STORED
+            }
+            wanted = [(key, stored[key], part) for key, part in requested if key in stored]
+            near = archive.near(*wanted)
+            values: Values = []
+            for key, part in requested:
+                if key not in stored:
+                    values.append(self._part(key, part))
+                    continue
+                with self.reading(key):
+                    start = archive.start(near, stored[key])
+                    first, stop = part.within(stored[key].file_size)
+                    values.append(near.read(start + first, stop - first))
+            return values
+
+        return self._repeated(work)
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        def work(archive: Archive, info: ZipInfo) -> ByteReader:
+            if info.compress_type == ZIP_STORED:
+                near = archive.near((key, info, first))
+                return _StoredReader(near, archive.start(near, info), info, self, key)
+            if info.file_size > _MAX_DECOMPRESSED:
+                return _CompressedReader(archive, info, self, key)
+            return BufferByteReader(archive.read(key, info))
+
+        return self._with(key, work)
+
+    def exists(self, key: str) -> bool:
+        return check_name(key) in self._archive().entries
+
+    def getsize(self, key: str) -> int | None:
+        info = self._archive().entries.get(check_name(key))
+        return None if info is None else info.file_size
+
+    def generation(self, key: str) -> str | None:
+        info = self._archive().entries.get(check_name(key))
+        return None if info is None else _generation(info)
+
+    def _with(self, key: str, work: Callable[[Archive, ZipInfo], T]) -> T | None:
+        """Call ``work`` with an entry; None if it is missing."""
+        check_name(key)
+
+        def on(archive: Archive) -> T | None:
+            info = archive.entries.get(key)
+            if info is None:
+                return None
+            with self.reading(key):
+                return work(archive, info)
+
+        return self._repeated(on)
+
+    def _repeated(self, work: Callable[[Archive], T]) -> T:
+        """Call ``work`` with the archive, and again if that was replaced meanwhile."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return work(self._archive())
+            except ValueReplacedError:
+                self._forget()
+                log("retries", "%s was replaced while it was read; reading it again", self)
+        return work(self._archive())
+
+    @contextmanager
+    def reading(self, key: str) -> Iterator[None]:
+        """Add store and key to errors; a replaced archive is opened again by the next read."""
+        try:
+            yield
+        except StoreReadError as error:
+            if isinstance(error, ValueReplacedError):
+                self._forget()
+            raise type(error)(error.reason, self, key) from error.__cause__
+        except OSError as error:
+            raise StoreReadError(f"cannot be read: {error.strerror}", self, key) from error
+        except MemoryError as error:
+            raise StoreReadError("not enough memory for the value", self, key) from error
+
+    def _forget(self) -> None:
+        with self._guard:
+            if self._writer is None:
+                self._opened = None
+
+    def _archive(self) -> Archive:
+        return self._opened or self._open()
+
+    def _open(self) -> Archive:
+        with self._guard:
+            if self._opened is None:
+                missing = Archive(BufferByteReader(b""), {})  # not kept: it may be created later
+                try:
+                    source = open_source(self._place)
+                    if source is None or not (source.size or self.read_only):
+                        return missing
+                    self._opened = Archive.of(source, self)
+                except (FileNotFoundError, NotADirectoryError):
+                    return missing
+                except OSError as error:
+                    raise StoreError(f"cannot be opened: {error.strerror}", store=self) from error
+            return self._opened
+
+    # --- listable ---
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        check_prefix(prefix)
+        # list copies a dictionary in one step, tuple does not without the GIL.
+        return (key for key in list(self._archive().entries) if key.startswith(prefix))
+
+    # --- writeable ---
+
+    def set(self, key: str, value: Buffers) -> None:
+        check_name(key)
+        self._require_writable(key)
+        pieces: Sequence[Buffer] = (
+            (value,) if isinstance(value, (bytes, bytearray, memoryview)) else value
+        )
+        with self._guard:
+            writer = self._writer or self._open_writer(empty=False)
+            if writer.abandoned:
+                reason = "cannot be written: the parent process is writing the archive"
+                raise StoreError(reason, store=self, key=key)
+            try:
+                writer.append(key, pieces, self._compression)
+            except OSError as error:
+                kept = "; the old value is kept" if key in writer.archive.entries else ""
+                raise StoreError(
+                    f"cannot be written: {error.strerror}{kept}", store=self, key=key
+                ) from error
+
+    def erase(self, key: str) -> None:
+        check_name(key)
+        self._require_writable(key)
+        if not self._exists():
+            return
+        with self._locked():
+            stored = self.exists(key)
+        if stored:
+            raise StoreCapabilityError(
+                "erasing from a zip archive is not supported; copy the hierarchy to a new archive",
+                store=self,
+                key=key,
+            )
+
+    def erase_prefix(self, prefix: str) -> None:
+        """Remove all keys, by a new archive; keys below another prefix cannot be removed."""
+        if prefix:
+            super().erase_prefix(prefix)
+            return
+        self._require_writable(prefix)
+        if not self._exists():
+            return
+        with self._guard:
+            with self._locked():
+                stored = bool(self._archive().entries)
+            if stored:
+                self.close()
+                self._open_writer(empty=True)
+
+    def _exists(self) -> bool:
+        return self.path is None or os.path.exists(self.path)
+
+    def update(self, key: str, change: Change) -> None:
+        check_name(key)
+        self._require_writable(key)
+        with self._locked():
+            super().update(key, change)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Exclude other writers, so that the archive as it is now is read, and not an older one."""
+        with self._guard:
+            if self._writer is None:
+                self._open_writer(empty=False)
+            self._updates += 1
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._updates -= 1
+                if not self._updates and self._writer is not None and not self._writer.changed:
+                    self._writer.withdraw()
+                    self.close()
+
+    def _open_writer(self, *, empty: bool, exclusive: bool = False) -> Writer:
+        assert not isinstance(self._place, tuple)  # which is read-only
+        try:
+            if self.path and not empty:
+                os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            writer = Writer(self._place, empty=empty, exclusive=exclusive)
+        except OSError as error:
+            reason = f"cannot be written: {error.strerror}"
+            if exclusive and isinstance(error, FileExistsError):
+                reason = 'the file exists; use mode "w" to replace it'
+            raise StoreError(reason, store=self) from error
+        self._writer = writer
+        self._opened = writer.archive
+        self._finisher = weakref.finalize(self, writer.finish)
+        return writer
+
+    # --- lifetime ---
+
+    def flush(self) -> None:
+        """Write the central directory of the archive, so that other programs can read the file.
+
+        The next write removes the central directory until ``flush`` or ``close`` writes another.
+
+        Raises
+        ------
+        StoreError
+            If the central directory cannot be written.
+        """
+        with self._guard:
+            if self._writer is not None:
+                self._write_directory(self._writer.write_directory)
+
+    def close(self) -> None:
+        """Write the central directory of the archive and close the file.
+
+        Raises
+        ------
+        StoreError
+            If the central directory cannot be written.
+        """
+        with self._guard:
+            finisher, self._finisher = self._finisher, None
+            self._writer = self._opened = None
+            if finisher is not None:
+                self._write_directory(finisher)
+
+    def _write_directory(self, write: Callable[[], object]) -> None:
+        try:
+            write()
+        except OSError as error:
+            raise StoreError(
+                f"the central directory cannot be written: {error.strerror}", store=self
+            ) from error
+
+    def _reinitialize(self) -> None:
+        self._guard = threading.RLock()  # another thread may have held it
+        self._updates = 0
+
+    # --- the object ---
+
+    def _identity(self) -> Hashable:
+        return os.path.realpath(self.path) if self.path else self._place
+
+    def __repr__(self) -> str:
+        return f"ZipStore({self._place!r}{', read_only=True' if self.read_only else ''})"
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, str]]:
+        reason = ""
+        if not self.read_only:
+            reason = "a writable zip store cannot be pickled, because an archive has one writer; "
+            reason += 'close it and pickle ZipStore(path, mode="r")'
+        elif not isinstance(self._place, str | tuple):
+            reason = "a file object cannot be pickled; use ZipStore(path) or ZipStore.within"
+        if reason:
+            raise StoreError(reason, store=self)
+        return type(self), (self._place, "r")
+
+
+class _StoredReader(SubrangeReader):
+    """Reader of an uncompressed entry; parts cannot be checked by the checksum."""
+
+    def __init__(
+        self, source: ByteReader, start: int, info: ZipInfo, store: ZipStore, key: str
+    ) -> None:
+        super().__init__(source, start, info.file_size)
+        self._store, self._key = store, key
+        self.generation = _generation(info)
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        with self._store.reading(self._key):
+            super().read_into(parts)
+
+    def read(self, start: int, length: int) -> memoryview:
+        with self._store.reading(self._key):
+            return super().read(start, length)
+
+    def close(self) -> None:
+        return  # the source belongs to the archive
+
+
+class _CompressedReader(ByteReader):
+    """Reader of a large compressed entry, which is decompressed up to the parts that are read."""
+
+    def __init__(self, archive: Archive, info: ZipInfo, store: ZipStore, key: str) -> None:
+        self._file: Any = archive.open_compressed(info)
+        self._guard = threading.Lock()
+        self._store, self._key = store, key
+        self.size = info.file_size
+        self.generation = _generation(info)
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        with self._store.reading(self._key), self._guard:
+            for start, buffer in sorted(parts, key=lambda part: part[0]):
+                self.check_part(start, len(buffer))
+                try:
+                    self._file.seek(start)
+                    data = self._file.read(len(buffer))
+                except (BadZipFile, *DAMAGE) as error:
+                    raise StoreReadError(f"damaged archive: {error}") from error
+                if len(data) != len(buffer):
+                    raise StoreReadError("damaged archive: the entry is shorter than its size")
+                buffer[:] = data
+
+
+def _generation(info: ZipInfo) -> str:
+    """Return the version of a value, unique among all values written to the archive."""
+    return f"{info.header_offset:x}-{info.CRC:x}-{info.file_size:x}"
+
+
+def check_name(key: str) -> str:
+    """Return a key; raise an error if it is not valid, or cannot be the name of an entry."""
+    check_key(key)
+    if not (key.isascii() and len(key) <= _NAME_LIMIT) and len(encode_key(key)) > _NAME_LIMIT:
+        raise StoreKeyError("the key is too long for a zip archive", key=f"{key[:40]}...")
+    return key

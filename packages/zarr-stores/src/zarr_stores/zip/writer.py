@@ -1,0 +1,242 @@
+"""Writing zip archives, with ``zipfile``.
+
+Values are appended; the central directory is written behind them by ``flush`` and ``close``.  A
+file is locked from the first change until it is closed, so that there is one writer at a time.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+import time
+import weakref
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile, ZipInfo
+
+from zarr_core.extension import StoreError
+from zarr_core.tools import call_after_fork
+
+from zarr_stores.zip.archive import Archive, FileSource, StreamSource, entries_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+    from typing import BinaryIO
+
+    from zarr_core.extension import Buffer
+
+try:
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
+except ImportError:  # a platform without file locks
+    HAVE_LOCKS = False
+else:
+    HAVE_LOCKS = True
+
+_ZIP64_LIMIT = 1 << 31
+
+
+class Writer:
+    """Writer of an archive in a file, or in a file object, which is not closed."""
+
+    def __init__(self, place: str | BinaryIO, *, empty: bool, exclusive: bool = False) -> None:
+        self.abandoned = False
+        """Whether the writer belongs to the parent of this forked process."""
+        self.changed = empty
+        """Whether the central directory must be written."""
+        self._path = place if isinstance(place, str) else None
+        self._created = self._path is not None and not os.path.exists(self._path)
+        self._guard: AbstractContextManager[Any] = nullcontext()
+        if isinstance(place, str):
+            self._stream: Any = _locked_file(place, exclusive)
+        else:
+            self._stream = place
+        try:
+            source = self._prepare(empty, exclusive)
+            self._zip = ZipFile(self._stream, "a")
+        except BaseException:
+            self._close()
+            raise
+        self.archive = Archive(source, entries_of(self._zip))
+        _writers.add(self)
+
+    def _prepare(self, empty: bool, exclusive: bool) -> FileSource | StreamSource:
+        """Empty or check the archive; return its bytes."""
+        source: FileSource | StreamSource
+        if self._path is None:
+            source = StreamSource(self._stream)
+            self._guard = source.lock
+            if exclusive and source.size:
+                raise FileExistsError
+            if empty:
+                self._stream.seek(0)
+                self._stream.truncate()
+        else:
+            if empty and os.fstat(self._stream.fileno()).st_size:
+                self._stream = _replaced_file(self._stream, self._path)
+            source = FileSource(os.dup(self._stream.fileno()))
+        if not empty and source.size:
+            # ``zipfile`` would append a second archive to a damaged one.
+            Archive.of(source, self._path or self._stream)
+        return source
+
+    def append(self, key: str, pieces: Sequence[Buffer], method: int) -> None:
+        """Append a value; after an error the archive is unchanged."""
+        self.changed = True
+        archive = self._zip
+        info = ZipInfo(key, time.localtime()[:6])
+        info.compress_type = method
+        info.external_attr = 0o644 << 16
+        with self._guard:
+            end = archive.start_dir
+            before = archive.NameToInfo.pop(key, None)  # avoids a warning for duplicate names
+            large = sum(map(len, pieces)) >= _ZIP64_LIMIT
+            try:
+                with archive.open(info, "w", force_zip64=large) as entry:
+                    for piece in pieces:
+                        entry.write(piece)
+            except BaseException:
+                archive.filelist[:] = [item for item in archive.filelist if item is not info]
+                archive.NameToInfo.pop(key, None)
+                if before is not None:
+                    archive.NameToInfo[key] = before
+                archive.start_dir = end
+                self._stream.truncate(end)
+                self._stream.seek(end)
+                raise
+            self.archive.source.size = archive.start_dir
+        self.archive.entries[key] = info
+
+    def write_directory(self) -> None:
+        """Write the central directory; the next value replaces it, also after an error."""
+        if self.abandoned:
+            return
+        with self._guard:
+            old = self._zip
+            end = old.start_dir
+            try:
+                self._end()
+            except BaseException:
+                self._stream.truncate(end)
+                raise
+            finally:
+                self._zip = ZipFile(self._stream, "a")
+                self._zip.filelist, self._zip.NameToInfo = old.filelist, old.NameToInfo
+                self._zip.start_dir = end
+                self._zip.comment = old.comment  # it is written again when it is closed
+            self._stream.flush()
+
+    def _end(self) -> None:
+        """Write the central directory, with each name once."""
+        self._zip.filelist[:] = self._zip.NameToInfo.values()
+        self._zip.close()  # the stream remains open
+
+    def finish(self) -> None:
+        """Write the central directory and close the file."""
+        if self.abandoned:
+            return
+        with self._guard:
+            try:
+                self._end()
+            finally:
+                self._close()
+
+    def withdraw(self) -> None:
+        """Close a file that was not changed; remove it if this writer created it."""
+        if self._created and self._path and not os.fstat(self._stream.fileno()).st_size:
+            os.unlink(self._path)
+        self._zip.fp = None  # otherwise zipfile writes the directory when it is deleted
+        self.abandoned = True
+        self._close()
+
+    def abandon(self) -> None:
+        """Close the file in a forked child: archive and lock belong to the parent."""
+        self._zip.fp = None
+        self.abandoned = True
+        if self._path is not None:
+            self._stream.close()
+
+    def _close(self) -> None:
+        if self._path is None:
+            self._stream.flush()
+        elif not self._stream.closed:
+            if HAVE_LOCKS:
+                # Closing is not enough: a forked child may have a copy of the descriptor.
+                flock(self._stream.fileno(), LOCK_UN)
+            self._stream.close()
+
+
+class _File(io.FileIO):
+    """An unbuffered file whose writes are either complete or raise an error."""
+
+    def write(self, data: Buffer, /) -> int:  # type: ignore[override]  # any buffer is enough
+        view = memoryview(data).cast("B")
+        done = 0
+        while done < len(view):
+            count = super().write(view[done:])
+            if not count:
+                raise OSError(errno.EIO, "the write was incomplete")
+            done += count
+        return done
+
+
+def _locked_file(path: str, exclusive: bool) -> _File:
+    """Open and lock the file at a path; another writer may replace it meanwhile."""
+    flags = os.O_RDWR | os.O_CREAT | (os.O_EXCL if exclusive else 0)
+    while True:
+        file = _File(os.open(path, flags, 0o666), "r+b")
+        try:
+            _lock(file, path)
+            if not HAVE_LOCKS or os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                return file
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            file.close()
+            raise
+        file.close()
+
+
+def _lock(file: _File, path: str) -> None:
+    if not HAVE_LOCKS:
+        return
+    try:
+        flock(file.fileno(), LOCK_EX | LOCK_NB)
+    except BlockingIOError as error:
+        raise StoreError(
+            "another store object or process is writing the archive; close it first", store=path
+        ) from error
+
+
+def _replaced_file(old: _File, path: str) -> _File:
+    """Replace a file with an empty one; open readers keep the old file."""
+    real = os.path.realpath(path)
+    new = f"{real}.{os.getpid()}-{id(old):x}.new"
+    mode = stat.S_IMODE(os.fstat(old.fileno()).st_mode)
+    try:
+        file = _File(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode), "r+b")
+    except OSError:  # the file is writable, but its directory is not
+        old.truncate(0)
+        return old
+    with old:
+        try:
+            os.fchmod(file.fileno(), mode)
+            _lock(file, path)
+            os.replace(new, real)
+        except BaseException:
+            os.unlink(new)
+            raise
+    return file
+
+
+_writers: weakref.WeakSet[Writer] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for writer in tuple(_writers):
+        writer.abandon()
+
+
+call_after_fork(_after_fork)
