@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from zarr_core.extension import Store
-from zarr_stores.observer import ObservedStore
+from zarr_stores.wrappers.observer import ObservedStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

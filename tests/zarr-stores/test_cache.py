@@ -11,9 +11,9 @@ from store_contract import get_into
 from zarr_core.extension import ByteRange, StoreError, ValueReplacedError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.cache import CachePool, LRUCacheStore
-from zarr_stores.chunk_cache import ChunkCacheStore
-from zarr_stores.recheck import recheck
+from zarr_stores.cache.chunk_cache import ChunkCacheStore
+from zarr_stores.cache.lru_cache import CachePool, LRUCacheStore
+from zarr_stores.cache.recheck import recheck
 
 
 @pytest.fixture

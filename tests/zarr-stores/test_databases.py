@@ -13,9 +13,9 @@ import pytest
 import zarr_core as zarr
 from waits import PATIENCE
 from zarr_core.extension import ByteRange, StoreError, StoreKeyError
-from zarr_stores.dbm import DBMStore
-from zarr_stores.lmdb import LMDBStore
-from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.databases.dbm import DBMStore
+from zarr_stores.databases.lmdb import LMDBStore
+from zarr_stores.databases.sqlite import SQLiteStore
 
 KINDS = {"sqlite": SQLiteStore, "lmdb": LMDBStore}
 

@@ -20,8 +20,8 @@ from zarr_core.extension import BufferByteReader, ByteRange, StoreError, Wrapper
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_core.tools import WrapperReader
-from zarr_stores import disk_cache_directory, disk_cache_entry
-from zarr_stores.disk_cache import DiskCacheStore
+from zarr_stores.cache import disk_directory, disk_entry
+from zarr_stores.cache.disk_cache import DiskCacheStore
 
 
 class Versioned(CountingStore):
@@ -532,7 +532,7 @@ def test_wrong_arguments(tmp_path):
 READER = """
 import random, sys
 from zarr_core.tools import LocalStore
-from zarr_stores.disk_cache import DiskCacheStore
+from zarr_stores.cache.disk_cache import DiskCacheStore
 place, cache, seed, count = sys.argv[1:]
 store = DiskCacheStore(LocalStore(place), cache, 400_000, check="never", block_bytes=4096)
 rng = random.Random(int(seed))
@@ -589,8 +589,8 @@ def test_killed_processes_leave_no_wrong_values(filled, tmp_path):
     for number in range(20):
         assert bytes(store.get(f"k{number}")) == bytes([number]) * 65536
     assert store.cache_info().errors == 0
-    assert disk_cache_entry.Entry(str(files(tmp_path)[0])).size == 65536
-    assert disk_cache_directory.Directory(str(tmp_path / "none"), None).nbytes() == 0
+    assert disk_entry.Entry(str(files(tmp_path)[0])).size == 65536
+    assert disk_directory.Directory(str(tmp_path / "none"), None).nbytes() == 0
 
 
 def test_a_value_above_the_limit_is_not_read(inner, tmp_path):

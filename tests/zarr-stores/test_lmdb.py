@@ -3,8 +3,8 @@ import pytest
 import zarr_core as zarr
 from store_contract import StoreContract
 from zarr_core.extension import StoreError, StoreKeyError, WrapperStore
-from zarr_stores.lmdb import LMDBStore
-from zarr_stores.prefix import PrefixStore
+from zarr_stores.databases.lmdb import LMDBStore
+from zarr_stores.wrappers.prefix import PrefixStore
 
 
 class TestLMDBStore(StoreContract):

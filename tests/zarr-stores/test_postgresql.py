@@ -1,7 +1,7 @@
 import pytest
 from server_store_contract import SECRET, ServerStoreContract, unique
 from zarr_core.extension import StoreError
-from zarr_stores.postgresql import PostgreSQLStore
+from zarr_stores.databases.postgresql import PostgreSQLStore
 
 pytest_plugins = ["servers.fixtures"]
 
@@ -108,7 +108,7 @@ def test_a_key_too_long_for_an_index_raises(store):
 
 
 def test_a_value_beyond_the_limit_is_rejected(store, monkeypatch):
-    monkeypatch.setattr("zarr_stores.postgresql._LARGEST", 1000)
+    monkeypatch.setattr("zarr_stores.databases.postgresql._LARGEST", 1000)
     store.set("k", bytes(1000))
     for call in (
         lambda: store.set("k", bytes(1001)),

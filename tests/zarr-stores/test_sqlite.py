@@ -4,7 +4,7 @@ from contextlib import closing
 import pytest
 from store_contract import StoreContract
 from zarr_core.extension import StoreReadError
-from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.databases.sqlite import SQLiteStore
 
 
 class TestSQLiteStore(StoreContract):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import StoreError
 
-from zarr_stores._database import path_exists
+from zarr_stores.databases.database_store import path_exists
 from zarr_stores.fsspec_limits import limit_bodies
 from zarr_stores.fsspec_secrets import names_of_secrets, without_secrets
 from zarr_stores.fsspec_server import http_options

@@ -16,8 +16,8 @@ from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
 from zarr_core.tools import call_interruptibly, log, remote_memory, waiting
 
 from zarr_stores import object_errors as errors
-from zarr_stores._database import is_key
 from zarr_stores._first_contact import reached
+from zarr_stores.databases.database_store import is_key
 from zarr_stores.object_encoding import DecodedResponse, coding_of, decompress, is_longer
 from zarr_stores.object_generation import generation_of
 from zarr_stores.object_location import check_not_forked, first_store, location_of
