@@ -87,22 +87,7 @@ class InvalidatingStore(WrapperStore):
 
 
 class MemoryCachingStore(InvalidatingStore):
-    """A caching store with a cache in memory, which it may share with others.
-
-    Parameters
-    ----------
-    inner : Store
-        The store.
-    max_bytes : int, CachePool or None
-        Maximum size in bytes; None for no limit.
-    check : {"never", "generation"} or float
-        When to compare generations with those of the store.
-
-    Raises
-    ------
-    StoreError
-        If an argument is not valid.
-    """
+    """A caching store with a cache in memory, which it may share with others."""
 
     def __init__(
         self,

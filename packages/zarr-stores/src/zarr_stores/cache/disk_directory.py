@@ -45,15 +45,7 @@ _counter = itertools.count()
 
 
 class Directory:
-    """A directory of cached values.
-
-    Parameters
-    ----------
-    path : str
-        Path of the directory; created by the first write.
-    max_bytes : int or None
-        Maximum size of the files in bytes; None for no limit.
-    """
+    """A directory of cached values."""
 
     def __init__(self, path: str, max_bytes: int | None) -> None:
         self.path = path
@@ -90,13 +82,7 @@ class Directory:
         return self._changes[hash(path) % _STRIPES]
 
     def find(self, path: str) -> Entry | None:
-        """Return the file of a value, or None; a damaged file is removed.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be read or removed.
-        """
+        """Return the file of a value, or None; a damaged file is removed."""
         try:
             return Entry(path)
         except FileNotFoundError:
@@ -109,25 +95,7 @@ class Directory:
     def create(
         self, path: str, generation: str, size: int | None, block_bytes: int, changes: int
     ) -> Entry | None:
-        """Create a file for a value, or return an equal file created meanwhile.
-
-        Parameters
-        ----------
-        path, generation, size, block_bytes
-            Path of the file; generation, size and block length of the value.
-        changes : int
-            Result of :meth:`changes` from before the value was opened.
-
-        Returns
-        -------
-        Entry or None
-            None if the value was dropped meanwhile.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be created.
-        """
+        """Create a file for a value, or return an equal file created meanwhile."""
         new = f"{path}.new-{os.getpid()}-{next(_counter)}"
         with suppress(FileExistsError):
             os.makedirs(os.path.dirname(path), 0o700)
@@ -163,13 +131,7 @@ class Directory:
     # --- bytes ---
 
     def add(self, nbytes: int) -> None:
-        """Add to the total size; remove files if it exceeds the limit.
-
-        Raises
-        ------
-        OSError
-            If the total cannot be written.
-        """
+        """Add to the total size; remove files if it exceeds the limit."""
         with self._guard:
             self._pending += nbytes
         with self._locked(wait=False) as descriptor:
@@ -192,13 +154,7 @@ class Directory:
             return 0
 
     def clear(self) -> None:
-        """Remove all cached values; other files are not touched.
-
-        Raises
-        ------
-        OSError
-            If a file cannot be removed.
-        """
+        """Remove all cached values; other files are not touched."""
         with self._guard:
             self._changes = [number + 1 for number in self._changes]
         for path, _ in self._files():

@@ -28,17 +28,7 @@ _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def _pack_header(generation: str, size: int | None, block_bytes: int) -> bytes:
-    """Return the header of a new file.
-
-    Parameters
-    ----------
-    generation : str
-        Generation of the value.
-    size : int or None
-        Length of the value in bytes; None for a missing key.
-    block_bytes : int
-        Length of each block except the last, in bytes.
-    """
+    """Return the header of a new file."""
     words = generation.encode()
     sizes = block_bytes, _NO_VALUE if size is None else size, len(words)
     unsigned = _HEADER.pack(_MAGIC, 0, *sizes) + words
@@ -46,22 +36,7 @@ def _pack_header(generation: str, size: int | None, block_bytes: int) -> bytes:
 
 
 class Entry:
-    """An open cache file.
-
-    Parameters
-    ----------
-    path : str
-        Path of the file.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the file does not exist.
-    ValueError
-        If the file is damaged.
-    OSError
-        If the file cannot be opened or read.
-    """
+    """An open cache file."""
 
     __slots__ = (
         "_accessed", "_data", "_descriptor", "_start", "_table",
@@ -94,13 +69,7 @@ class Entry:
 
     @classmethod
     def create(cls, path: str, generation: str, size: int | None, block_bytes: int) -> None:
-        """Create a file without blocks.
-
-        Raises
-        ------
-        OSError
-            If the file exists or cannot be created.
-        """
+        """Create a file without blocks."""
         header = _pack_header(generation, size, block_bytes)
         descriptor = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
         try:
@@ -112,25 +81,7 @@ class Entry:
     # --- blocks ---
 
     def read(self, start: int, buffer: memoryview) -> list[tuple[int, int]]:
-        """Fill a buffer with the blocks that are cached.
-
-        Parameters
-        ----------
-        start : int
-            Start of the part in the value; the part must not exceed the value.
-        buffer : memoryview
-            Receives the part.
-
-        Returns
-        -------
-        list of (int, int)
-            Runs of missing or damaged blocks: the first block, and the one after the last.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be read.
-        """
+        """Fill a buffer with the blocks that are cached."""
         if not len(buffer):
             return []
         step = self.block_bytes
@@ -176,20 +127,7 @@ class Entry:
         return first * self.block_bytes, min(self.size or 0, last * self.block_bytes)
 
     def write(self, first: int, data: Buffer) -> None:
-        """Store a run of whole blocks.
-
-        Parameters
-        ----------
-        first : int
-            Number of the first block.
-        data : buffer
-            Contents of the blocks.
-
-        Raises
-        ------
-        OSError
-            If the blocks cannot be written; blocks written earlier are not affected.
-        """
+        """Store a run of whole blocks."""
         view = memoryview(data)
         records = bytearray()
         for offset in range(0, len(view), self.block_bytes):

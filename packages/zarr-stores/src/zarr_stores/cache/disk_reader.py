@@ -19,25 +19,7 @@ if TYPE_CHECKING:
 
 
 class CachedReader(ByteReader):
-    """Reader of one generation of a value, some blocks of which are cached.
-
-    Parameters
-    ----------
-    store : DiskCacheStore
-        The caching store.
-    directory : Directory
-        Directory of the cache.
-    key : str
-        Key of the value.
-    entry : Entry
-        The cache file.
-    state : tuple of (str, int)
-        Path of the cache file, and its change counter when the value was opened.
-    inner : ByteReader or None
-        Reader of the inner store, if it is already open.
-    opened : float
-        Time at which the value was opened, in seconds since the epoch.
-    """
+    """Reader of one generation of a value, some blocks of which are cached."""
 
     def __init__(
         self,

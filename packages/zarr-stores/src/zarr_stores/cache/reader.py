@@ -16,23 +16,7 @@ if TYPE_CHECKING:
 
 
 class CachedReader(ByteReader):
-    """Reader of one generation of a value, parts of which may be cached.
-
-    Parameters
-    ----------
-    store : WrapperStore
-        The caching store.
-    memory : CachePool
-        The cache.
-    key, name : str
-        Key of the value in the store and in the cache.
-    opened : OpenedValue
-        Properties of the value; includes the generation if ``inner`` is None.
-    changes : Changes
-        State of the key when the value was opened.
-    inner : ByteReader or None
-        Reader of the inner store; None to open it when a part is not cached.
-    """
+    """Reader of one generation of a value, parts of which may be cached."""
 
     def __init__(
         self,

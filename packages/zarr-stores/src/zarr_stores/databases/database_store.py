@@ -21,15 +21,7 @@ INVALID_NAMES = "backslashreplace"
 
 
 class DatabaseStore(KeyValueStore):
-    """A key-value database in the local file system.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        Path of the database.
-    read_only : bool
-        If True, changes raise an error and no file is created.
-    """
+    """A key-value database in the local file system."""
 
     scheme: ClassVar[str]
     """Scheme of the URLs."""
@@ -47,22 +39,7 @@ class DatabaseStore(KeyValueStore):
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Create a store from ``scheme:///absolute/path`` or a path.
-
-        Parameters
-        ----------
-        url : str
-            URL or path.  Percent escapes are decoded in a URL, not in a path.
-        read_only : bool
-            If True, changes raise an error and no file is created.
-        **options
-            Further arguments of the class.
-
-        Raises
-        ------
-        StoreError
-            If an option is unknown, or the URL's path is not absolute.
-        """
+        """Create a store from ``scheme:///absolute/path`` or a path."""
         check_options(options, cls.options, url)
         path = url
         scheme, separator, rest = url.partition("://")
@@ -90,14 +67,7 @@ class DatabaseStore(KeyValueStore):
 
 
 def path_exists(path: str) -> bool:
-    """Return whether a path exists.
-
-    Raises
-    ------
-    OSError
-        If the path cannot be inspected; a permission error does not mean that it is missing.
-        If it is a pipe, a socket or a device: opening it would wait for another program.
-    """
+    """Return whether a path exists."""
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):

@@ -31,20 +31,7 @@ def is_sqlite_file(path: str) -> bool:
 
 
 class SQLiteTable:
-    """A table ``Dict`` of keys and values, both bytes.  Not thread-safe.
-
-    Parameters
-    ----------
-    path : str
-        Path of the file.
-    flag : {"r", "c"}
-        Open for reading only, or create the file if it does not exist.
-
-    Raises
-    ------
-    sqlite3.Error
-        If the file cannot be opened.
-    """
+    """A table ``Dict`` of keys and values, both bytes.  Not thread-safe."""
 
     def __init__(self, path: str, flag: str) -> None:
         mode = "rwc" if flag == "c" else "ro"

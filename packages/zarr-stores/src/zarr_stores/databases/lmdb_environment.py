@@ -40,17 +40,7 @@ def is_environment(directory: str) -> bool:
 
 
 def open_shared(path: str, *, create: bool, subdir: bool | None, map_size: int, fsync: bool) -> Any:
-    """Return the environment at a path; None if it does not exist and is not created.
-
-    Parameters
-    ----------
-    path : str
-        Path of a directory or file.
-    create : bool
-        Whether to create a missing environment.
-    subdir, map_size, fsync
-        Options of the store; ignored if another store has already opened the environment.
-    """
+    """Return the environment at a path; None if it does not exist and is not created."""
     real = os.path.realpath(path)
     with _guard:
         environment = _environments.get(real)
@@ -105,17 +95,7 @@ def _open(path: str, create: bool, subdir: bool | None, map_size: int, fsync: bo
 
 
 class MappedReader(ByteReader):
-    """Reader of a large value in the memory map; sees the value as it was when opened.
-
-    Parameters
-    ----------
-    store, key
-        Store and key, for messages.
-    transaction : lmdb.Transaction
-        Read transaction that keeps the value in place; ended by ``close``.
-    value : memoryview
-        The value in the memory map.
-    """
+    """Reader of a large value in the memory map; sees the value as it was when opened."""
 
     __slots__ = ("_guard", "_key", "_store", "_transaction", "_value", "size")
 

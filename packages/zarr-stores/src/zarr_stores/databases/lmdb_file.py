@@ -43,11 +43,6 @@ def check_file(path: str) -> None:
 
     Only if the file is shorter than its newest transaction says, the pages of its trees are read:
     pages at the end that were never used may be missing.
-
-    Raises
-    ------
-    StoreError
-        If a page that LMDB would read is missing.
     """
     try:
         with open(path, "rb") as file:

@@ -65,15 +65,7 @@ class TimeoutConnection(Connection[Any]):
 
 
 class Connections:
-    """Connections of one process, each used by one thread at a time.
-
-    Parameters
-    ----------
-    options : mapping
-        Connection options of libpq.
-    timeout : float
-        Timeout of a response in seconds; the connection is closed after it.
-    """
+    """Connections of one process, each used by one thread at a time."""
 
     def __init__(self, options: Mapping[str, Any], timeout: float) -> None:
         self._options = options

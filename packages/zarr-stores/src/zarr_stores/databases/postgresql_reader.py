@@ -15,21 +15,7 @@ if TYPE_CHECKING:
 
 
 class RowReader(PartialReader):
-    """Reader of a large value; raises an error after the value is replaced.
-
-    Parameters
-    ----------
-    store, key
-        Store and key of the value.
-    size : int
-        Length of the value in bytes.
-    generation : str
-        Version of the row.
-    start, held : int, bytes
-        Start and contents of a part that is in memory.
-    read : callable
-        Takes starts and lengths; returns the parts, or none if the generation no longer exists.
-    """
+    """Reader of a large value; raises an error after the value is replaced."""
 
     def __init__(
         self, store: PostgreSQLStore, key: str, size: int, generation: str, start: int, held: bytes,

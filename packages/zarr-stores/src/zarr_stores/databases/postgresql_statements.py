@@ -38,13 +38,7 @@ class Statements:
 
     @classmethod
     def of(cls, schema: str, table: str) -> Self:
-        """Return the statements for a table.
-
-        Parameters
-        ----------
-        schema, table : str
-            Schema and name of the table; any names, because they are quoted.
-        """
+        """Return the statements for a table."""
         name = f"{_quoted(schema)}.{_quoted(table)}"
         literal = name.replace("'", "''")
         below = f"FROM {name} WHERE key >= %s AND key < %s"

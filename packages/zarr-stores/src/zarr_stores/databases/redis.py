@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer, ByteRange, ByteReader
 
-    from zarr_stores.databases.redis_reader import Session, Sessions
-
 __all__ = ["RedisStore"]
 
 _LARGEST: Final = 1 << 29
@@ -101,12 +99,10 @@ class RedisStore(ServerStore):
         kinds = (redis.Redis, redis.ConnectionPool, SSLConnection, UnixDomainSocketConnection)
         return arguments_of(*kinds)
 
-    def _connect(self) -> tuple[Any, Sessions]:
+    def _connect(self) -> Any:
         import redis  # optional dependency
         from redis.backoff import NoBackoff
         from redis.retry import Retry
-
-        from zarr_stores.databases.redis_reader import Sessions  # optional dependency
 
         options = {
             "socket_timeout": self._timeout,
@@ -130,13 +126,11 @@ class RedisStore(ServerStore):
             client.connection_pool.make_connection()  # checks the options; does not connect
         except TypeError as error:
             raise StoreError(f"cannot connect: {error}", self) from error
-        return client, Sessions(client.connection_pool, self.max_concurrency or 1)
+        return client
 
     @staticmethod
-    def _disconnect(resources: tuple[Any, Sessions]) -> None:
-        client, sessions = resources
-        sessions.close()
-        client.close()
+    def _disconnect(resources: Any) -> None:
+        resources.close()
 
     def _failures(self) -> tuple[type[BaseException], ...]:
         from redis.exceptions import RedisError  # optional dependency
@@ -159,7 +153,7 @@ class RedisStore(ServerStore):
         return message
 
     def _command(self, key: str, kind: type[StoreError], done: str, *words: Any) -> Any:
-        return self.request(key, kind, done, lambda: self._opened()[0].execute_command(*words))
+        return self.request(key, kind, done, lambda: self._opened().execute_command(*words))
 
     def _commands(
         self, key: str, kind: type[StoreError], done: str, commands: list[tuple[Any, ...]]
@@ -167,22 +161,27 @@ class RedisStore(ServerStore):
         """Send several commands with one request; they are not executed atomically."""
 
         def work() -> list[Any]:
-            sessions: Sessions = self._opened()[1]
-            with sessions.session() as session:
-                return session.answers(*commands)
+            pool = self._opened().connection_pool
+            from zarr_stores.databases.redis_reader import answers  # optional dependency
+
+            connection = pool.get_connection()
+            try:
+                return answers(connection, *commands)
+            finally:
+                pool.release(connection)
 
         return self.request(key, kind, done, work)
 
     # --- operations ---
 
     def _get(self, key: str) -> bytes | None:
-        value: bytes | None = self._opened()[0].execute_command("GET", self._head + key)
+        value: bytes | None = self._opened().execute_command("GET", self._head + key)
         return value
 
     def _set(self, values: Sequence[tuple[str, bytes]]) -> None:
         for key, value in values:
             self._check_size(key, value)
-            self._opened()[0].execute_command("SET", self._head + key, value)
+            self._opened().execute_command("SET", self._head + key, value)
 
     def _check_size(self, key: str, data: bytes) -> None:
         if len(data) > _LARGEST:
@@ -196,7 +195,7 @@ class RedisStore(ServerStore):
     def _erase(self, keys: Sequence[str]) -> None:
         for first in range(0, len(keys), _BATCH_SIZE):
             names = (self._head + key for key in keys[first : first + _BATCH_SIZE])
-            self._opened()[0].execute_command("UNLINK", *names)
+            self._opened().execute_command("UNLINK", *names)
 
     def _list(self, prefix: str) -> list[str]:
         head = self._head + prefix
@@ -212,24 +211,28 @@ class RedisStore(ServerStore):
                 return [name[skip:].decode(errors=INVALID_NAMES) for name in found]
 
     @contextmanager
-    def _look(self, key: str) -> Iterator[tuple[bytes | None, Session]]:
-        sessions: Sessions = self._opened()[1]
-        session = self.request(key, StoreReadError, "read", sessions.acquire)
-        try:
-            name = self._head + key
-            (old,) = self.request(
-                key, StoreReadError, "read", lambda: session.answers(("GET", name), watch=name)
-            )
-            yield old, session
-        finally:
-            sessions.release(session)
+    def _look(self, key: str) -> Iterator[tuple[bytes | None, Any]]:
+        pool = self._opened().connection_pool
+        from zarr_stores.databases.redis_reader import answers  # optional dependency
 
-    def _swap(self, key: str, seen: Session, new: bytes | None) -> bool:
+        name = self._head + key
+        connection = self.request(key, StoreReadError, "read", pool.get_connection)
+        try:
+            (old,) = self.request(
+                key, StoreReadError, "read", lambda: answers(connection, ("GET", name), watch=name)
+            )
+            yield old, connection
+        finally:
+            pool.release(connection)
+
+    def _swap(self, key: str, seen: Any, new: bytes | None) -> bool:
+        from zarr_stores.databases.redis_reader import answers_while_watching
+
         name = self._head + key
         if new is not None:
             self._check_size(key, new)
         command = ("UNLINK", name) if new is None else ("SET", name, new)
-        return seen.answers(("MULTI",), command, ("EXEC",), watching=True)[-1] is not None
+        return answers_while_watching(seen, ("MULTI",), command, ("EXEC",))[-1] is not None
 
     # --- faster ways ---
 
@@ -282,8 +285,8 @@ class RedisStore(ServerStore):
         return self.request(key, StoreReadError, "read", lambda: self._open_value(key, first))
 
     def _open_value(self, key: str, first: ByteRange | None) -> ByteReader | None:
-        sessions: Sessions = self._opened()[1]
-        from zarr_stores.databases.redis_reader import RedisReader, is_dirty  # optional dependency
+        pool = self._opened().connection_pool
+        from zarr_stores.databases.redis_reader import RedisReader, answers, is_dirty
 
         name = self._head + key
         # The start of the value, which may be all of it, and the range ``first``.
@@ -293,21 +296,21 @@ class RedisStore(ServerStore):
         if first is not None:
             commands = [_part(name, first), *(commands if first.start else [])]
         commands += [("EXISTS", name), ("STRLEN", name), ("CLIENT", "INFO")]
-        session = sessions.acquire()
+        connection = pool.get_connection()
+        kept = False
         try:
-            *parts, is_there, size, state = session.answers(*commands, watch=name)
-        except BaseException:
-            sessions.release(session)
-            raise
-        if is_dirty(state) is False:  # the value did not change between the responses
-            held = [(0, parts[-1])]
-            if first is not None:
-                held = [(first.within(size)[0], parts[0]), *held[: len(parts) - 1]]
-            if is_there and all(len(part) < size for part in parts):
-                return RedisReader(self, key, name, size, held, sessions, session)
-            sessions.release(session)
-            return BufferByteReader(max(parts, key=len)) if is_there else None
-        sessions.release(session)
+            *parts, is_there, size, state = answers(connection, *commands, watch=name)
+            if is_dirty(state) is False:  # the value did not change between the responses
+                held = [(0, parts[-1])]
+                if first is not None:
+                    held = [(first.within(size)[0], parts[0]), *held[: len(parts) - 1]]
+                if is_there and all(len(part) < size for part in parts):
+                    kept = True
+                    return RedisReader(self, key, name, size, held, pool, connection)
+                return BufferByteReader(max(parts, key=len)) if is_there else None
+        finally:
+            if not kept:
+                pool.release(connection)
         value = self._get(key)
         return None if value is None else BufferByteReader(value)
 

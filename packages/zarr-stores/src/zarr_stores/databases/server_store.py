@@ -39,30 +39,7 @@ _inherited: list[Any] = []
 
 
 class ServerStore(KeyValueStore):
-    """A store on a server.
-
-    Parameters
-    ----------
-    url : str
-        Address of the store; the query may contain further options.
-    read_only : bool
-        If True, changes raise an error.
-    password : str, optional
-        Password, if the URL contains none.  A store with a password cannot be pickled.
-    password_variable : str, optional
-        Name of the environment variable with the password; read for each connection.
-    timeout, connect_timeout : float
-        Longest time without progress of a response, and longest time until a connection is
-        established, in seconds.
-    retry_timeout : float
-        Time in seconds during which a request is repeated after lost connections, if it can be
-        repeated.  If the server has never responded to this process, at most 2.5 s, because the
-        address is probably wrong.
-    max_concurrency : int, optional
-        Maximum number of concurrent requests.  Each uses its own connection.
-    **options
-        Options of the client library.
-    """
+    """A store on a server."""
 
     schemes: ClassVar[tuple[str, ...]]
     """Schemes of the URLs."""
@@ -142,17 +119,7 @@ class ServerStore(KeyValueStore):
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Create a store from its URL.
-
-        Parameters
-        ----------
-        url : str
-            URL; percent escapes are decoded.
-        read_only : bool
-            If True, changes raise an error.
-        **options
-            Other arguments of the class.
-        """
+        """Create a store from its URL."""
         return cls(url, read_only, **options)
 
     @abstractmethod

@@ -33,15 +33,6 @@ class Connections:
     """A pool of connections to one file; each is used by one thread at a time.
 
     The pool contains cursors, because creating one takes a seventh of a small read.
-
-    Parameters
-    ----------
-    path : str
-        Path of the file.
-    read_only : bool
-        If True, the file is neither created nor changed.
-    fsync : bool
-        Whether a transaction returns only after it is on disk.
     """
 
     def __init__(self, path: str, read_only: bool, fsync: bool) -> None:
@@ -66,15 +57,7 @@ class Connections:
         self.writing = threading.Lock()
 
     def take(self, *, create: bool = False) -> sqlite3.Cursor | None:
-        """Return a cursor; None if the table does not exist and ``create`` is False.
-
-        Raises
-        ------
-        sqlite3.Error
-            If the file is not a database, or cannot be opened.
-        OSError
-            If the directory cannot be created or inspected.
-        """
+        """Return a cursor; None if the table does not exist and ``create`` is False."""
         try:
             return self.idle.pop()
         except IndexError:
@@ -167,13 +150,7 @@ class Connections:
 
 
 def is_plain_table(connection: sqlite3.Connection, name: str) -> bool:
-    """Return whether a table exists.
-
-    Raises
-    ------
-    sqlite3.DatabaseError
-        If the file contains code that reading or writing the table would execute.
-    """
+    """Return whether a table exists."""
     found = connection.execute(
         "SELECT type, sql FROM sqlite_master WHERE name = ? AND type IN ('table', 'view')", (name,)
     ).fetchone()

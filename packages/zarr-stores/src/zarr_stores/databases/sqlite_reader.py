@@ -20,19 +20,7 @@ __all__ = ["BlobReader"]
 
 
 class BlobReader(ByteReader):
-    """Reader of a blob, with its own connection in a read transaction.
-
-    Parameters
-    ----------
-    store, key
-        Store and key, for messages.
-    blob : sqlite3.Blob
-        The value.
-    connections : Connections
-        The pool to which the connection is returned by ``close``.
-    cursor : sqlite3.Cursor
-        Cursor of the connection.
-    """
+    """Reader of a blob, with its own connection in a read transaction."""
 
     def __init__(
         self,

@@ -29,13 +29,7 @@ def _key_name(key: str) -> bytes:
 
 
 class DigestTree:
-    """The digest of a set of records, updated by changes.
-
-    Parameters
-    ----------
-    records : mapping of str to bytes
-        The record of each key.
-    """
+    """The digest of a set of records, updated by changes."""
 
     def __init__(self, records: Mapping[str, bytes]) -> None:
         self._root = _Node({_key_name(key): record for key, record in records.items()}, 0)

@@ -38,17 +38,7 @@ _ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The changes since the manifest was written.
-
-    Parameters
-    ----------
-    sequence : int
-        Number of updates.
-    writers : mapping of str to str
-        Writers that have not recorded their changes, with the time when they began.
-    records : mapping of str to (bytes or None)
-        The present records of the changed keys; None if the key was removed.
-    """
+    """The changes since the manifest was written."""
 
     sequence: int = 0
     writers: Mapping[str, str] = field(default_factory=dict)
@@ -72,15 +62,7 @@ class Changes:
 
 
 class StoredManifest:
-    """The manifest in a store, and the changes since.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    path : str
-        Path of the root of the hierarchy.
-    """
+    """The manifest in a store, and the changes since."""
 
     def __init__(self, store: Store, path: str = "") -> None:
         self.store = store
@@ -210,15 +192,7 @@ def behind(changes: Changes) -> str:
 
 
 def read_manifest(store: Store, path: str = "") -> tuple[Manifest | None, str]:
-    """Read the manifest that is stored in a hierarchy.
-
-    Returns
-    -------
-    manifest : Manifest or None
-        The manifest; None if there is none.
-    behind : str
-        Why it may not describe the present values; empty if it does.
-    """
+    """Read the manifest that is stored in a hierarchy."""
     manifest, changes = StoredManifest(store, path).read()
     return manifest, behind(changes)
 
@@ -230,13 +204,6 @@ def write_manifest(
 
     Values must not be changed meanwhile.  The manifest is then not behind, also if a writer had
     crashed.
-
-    Parameters
-    ----------
-    store, path
-        The store and the root of the hierarchy.
-    progress : callable, optional
-        As for :func:`zarr_core.copy`.
     """
     return StoredManifest(store, path).replace(
         lambda: create_manifest(store, path, progress=progress)

@@ -51,24 +51,7 @@ class ObservedStore(WrapperStore):
     def perform(
         self, operation: str, key: str, work: Callable[[], T], nbytes: Callable[[T], int]
     ) -> T:
-        """Perform one operation.
-
-        Parameters
-        ----------
-        operation : str
-            Name of the operation.
-        key : str
-            Key or prefix; several keys are separated by spaces.
-        work : callable
-            Performs the operation.
-        nbytes : callable
-            Returns the number of bytes read or written, from the result of ``work``.
-
-        Returns
-        -------
-        object
-            The result of ``work``.
-        """
+        """Perform one operation."""
 
     # --- readable ---
 
