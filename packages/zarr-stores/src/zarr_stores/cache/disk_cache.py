@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from zarr_core.extension import (
     ByteRange,
+    ByteReader,
     Store,
     StoreError,
     ValueReplacedError,
@@ -18,22 +20,19 @@ from zarr_core.extension import (
     check_key,
 )
 
-from zarr_stores.cache.caching_store import InvalidatingStore
-from zarr_stores.cache.disk_directory import Directory
-from zarr_stores.cache.disk_reader import CachedReader
+from zarr_stores.cache.caching_store import InvalidatingStore, repeat_if_replaced
+from zarr_stores.cache.disk_files import Directory
 from zarr_stores.cache.pool import validate_check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from zarr_core.extension import Buffer, ByteReader
+    from zarr_core.extension import Buffer
 
-    from zarr_stores.cache.disk_entry import Entry
+    from zarr_stores.cache.disk_files import Entry
     from zarr_stores.result_types import Values
 
 __all__ = ["DiskCacheInfo", "DiskCacheStore"]
-
-T = TypeVar("T")
 
 _ATTEMPTS = 5
 _WHOLE = ByteRange(0)
@@ -54,19 +53,6 @@ class DiskCacheInfo(NamedTuple):
     """Maximum size of the files in bytes; None for no limit."""
 
 
-class Lookup(NamedTuple):
-    """Result of looking up a key in the cache."""
-
-    path: str
-    """Path of the cache file, whether or not it exists."""
-    changes: int
-    """Change counter of the path before the lookup."""
-    entry: Entry | None
-    """The cache file, if it has the current generation."""
-    size: int | None
-    """Size of the value; None if the key is missing or the size is unknown."""
-
-
 class DiskCacheStore(InvalidatingStore):
     """A persistent cache of values, and of blocks of values, in a directory.
 
@@ -79,7 +65,7 @@ class DiskCacheStore(InvalidatingStore):
         and caches of several stores can share it.
     max_bytes : int or None
         Maximum size of the files in bytes; None for no limit.  The least recently used files
-        are removed first.
+        are removed first.  Each further process may exceed it by a 32nd.
     check : {"generation", "never"} or float
         When to compare the generation of a cached value with ``inner.generation``: at every open,
         which costs a small request; never, for data that does not change; or if the last
@@ -137,14 +123,14 @@ class DiskCacheStore(InvalidatingStore):
         self._keep_missing = keep_missing
         self._name = name
         self._store_name = inner.url if name is None else name
-        self._directory = Directory(self.path, max_bytes)
+        self.directory = Directory(self.path, max_bytes)
         self._compares_generations = False
 
     # --- the cache ---
 
     def cache_info(self) -> DiskCacheInfo:
         """Return the hits, misses, errors, size and maximum size of the cache."""
-        it = self._directory
+        it = self.directory
         try:
             nbytes = it.nbytes()
         except OSError:
@@ -160,13 +146,13 @@ class DiskCacheStore(InvalidatingStore):
             If a file cannot be removed.
         """
         try:
-            self._directory.clear()
+            self.directory.clear()
         except OSError as error:
             raise StoreError(f"the cache cannot be cleared: {error.strerror}", self.path) from error
 
     def _invalidate(self, key: str) -> None:
         try:
-            self._directory.drop(self._directory.path_of(self._store_name, key))
+            self.directory.drop(self.directory.path_of(self._store_name, key))
         except NotADirectoryError:
             return
         except OSError as error:
@@ -175,11 +161,11 @@ class DiskCacheStore(InvalidatingStore):
             ) from error
 
     def _path(self, key: str) -> str:
-        return self._directory.path_of(self._store_name, check_key(key))
+        return self.directory.path_of(self._store_name, check_key(key))
 
     def _entry(self, path: str) -> tuple[Entry | None, bool]:
         """Return the cache file at a path, and whether it can be used without a check."""
-        directory = self._directory
+        directory = self.directory
         try:
             entry = directory.find(path)
             if entry is None:
@@ -208,7 +194,7 @@ class DiskCacheStore(InvalidatingStore):
         try:
             entry.used(now, validated=now)
         except OSError:
-            self._directory.count(errors=1)
+            self.directory.count(errors=1)
         return entry
 
     # --- readable ---
@@ -220,84 +206,29 @@ class DiskCacheStore(InvalidatingStore):
     def get_limited(
         self, key: str, limit: int, out: memoryview | None = None
     ) -> Buffer | int | None:
-        found = self._look(key)
-        size = found.size
-        if size is not None:
-            if size > limit:
-                return size
-            value = memoryview(bytearray(size)) if out is None else out[:size]
-            if self._fill(found, 0, value):
-                return value
         part = ByteRange(0, limit) if out is None and limit < sys.maxsize else _WHOLE
-        return self._whole(key, found, lambda reader: reader.read_limited(limit, out), part)
 
-    def _whole(
-        self, key: str, found: Lookup, work: Callable[[ByteReader], T], first: ByteRange = _WHOLE
-    ) -> T | None:
-        """Read a value that is not completely cached; retry if it is replaced meanwhile."""
-        for attempt in range(1, _ATTEMPTS + 1):
-            reader = self._open(key, first, found)
+        def attempt() -> Buffer | int | None:
+            reader = self.open_value(key, part)
             if reader is None:
                 return None
-            try:
-                with reader:
-                    return work(reader)
-            except ValueReplacedError:
-                if attempt == _ATTEMPTS:
-                    raise
-            found = self._look(key)
-        raise AssertionError("the last attempt raises")
+            with reader:
+                return reader.read_limited(limit, out)
+
+        return repeat_if_replaced(attempt)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         requested = list(key_ranges)
-        for _ in range(_ATTEMPTS - 1):
-            try:
-                return Store.get_partial_values(self, requested)
-            except ValueReplacedError:
-                continue
-        return Store.get_partial_values(self, requested)
-
-    def _part(self, key: str, part: ByteRange) -> Buffer | None:
-        found = self._look(key)
-        if found.size is not None:
-            start, stop = part.within(found.size)
-            value = memoryview(bytearray(stop - start))
-            if self._fill(found, start, value):
-                return value.toreadonly()
-        reader = self._open(key, part, found)
-        if reader is None:
-            return None
-        with reader:
-            start, stop = part.within(reader.size)
-            return reader.read(start, stop - start)
+        return repeat_if_replaced(lambda: Store.get_partial_values(self, requested))
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        return self._open(key, first, self._look(key))
-
-    def _look(self, key: str) -> Lookup:
-        path = self._path(key)
-        changes = self._directory.changes(path)
+        directory, path = self.directory, self._path(key)
+        changes = directory.changes(path)
         entry = self._cached(key, path)
-        return Lookup(path, changes, entry, None if entry is None else entry.size)
-
-    def _fill(self, found: Lookup, start: int, buffer: memoryview) -> bool:
-        """Fill a buffer with a part of a value; return whether it was completely cached."""
-        assert found.entry is not None
-        try:
-            held = not found.entry.read(start, buffer)
-        except OSError:
-            self._directory.count(errors=1)
-            return False
-        if held:
-            self._directory.count(hits=1)
-        return held
-
-    def _open(self, key: str, first: ByteRange | None, found: Lookup) -> ByteReader | None:
-        directory = self._directory
-        path, changes, entry, size = found
         inner: ByteReader | None = None
-        started = time.time()
+        started = 0.0
         if entry is None:
+            started = time.time()
             changes = directory.changes(path)  # an outdated file was removed
             inner, generation = self._open_inner(key, self._in_blocks(first))
             size = None if inner is None else inner.size
@@ -312,10 +243,10 @@ class DiskCacheStore(InvalidatingStore):
             if entry is None or inner is None:
                 directory.count(misses=1)
                 return inner
-        elif size is None:
+        elif entry.size is None:
             directory.count(hits=1)
             return None
-        return CachedReader(self, directory, key, entry, (path, changes), inner, started)
+        return _CachedReader(self, key, entry, (path, changes), inner, started)
 
     def _in_blocks(self, first: ByteRange | None) -> ByteRange | None:
         """Return the range of whole blocks that contains a range of the value."""
@@ -408,3 +339,103 @@ class DiskCacheStore(InvalidatingStore):
     def _arguments(self) -> tuple[Any, ...]:
         options = (self._check, self._block_bytes, self._keep_missing, self._name)
         return (self.inner, self.path, self._max_bytes, *options)
+
+
+class _CachedReader(ByteReader):
+    """Reader of one generation of a value, some blocks of which are cached."""
+
+    def __init__(
+        self,
+        store: DiskCacheStore,
+        key: str,
+        entry: Entry,
+        state: tuple[str, int],
+        inner: ByteReader | None,
+        opened: float,
+    ) -> None:
+        self._store = store
+        self._key = key
+        self._entry = entry
+        self.size = entry.size or 0
+        self._state = state
+        self._inner = inner
+        self._opened = opened
+        self._guard = threading.Lock()
+        self.generation = entry.generation or None
+        self.max_concurrency = store.max_concurrency
+        self._directory = store.directory
+        if inner is not None:
+            self._directory.gap_bytes = inner.gap_bytes
+        self.gap_bytes = self._directory.gap_bytes
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        for start, buffer in parts:
+            self.check_part(start, len(buffer))
+        missing = [
+            (start, buffer, run) for start, buffer in parts for run in self._read(start, buffer)
+        ]
+        if not missing:
+            self._directory.count(hits=len(parts))
+            return
+        incomplete = len({id(buffer) for _, buffer, _ in missing})
+        self._directory.count(hits=len(parts) - incomplete, misses=incomplete)
+        self._fetch(missing)
+
+    def _read(self, start: int, buffer: memoryview) -> list[tuple[int, int]]:
+        try:
+            return self._entry.read(start, buffer)
+        except OSError:
+            self._directory.count(errors=1)
+            step = self._entry.block_bytes
+            return [(start // step, -(-(start + len(buffer)) // step))]
+
+    def _fetch(self, missing: Sequence[tuple[int, memoryview, tuple[int, int]]]) -> None:
+        """Read runs of blocks from the inner store and cache them."""
+        begin, end = self._entry.bounds(*missing[0][2])
+        inner = self._reader(ByteRange(begin, end - begin))
+        fetched = []
+        for start, buffer, run in missing:
+            begin, end = self._entry.bounds(*run)
+            inside = start <= begin and end <= start + len(buffer)
+            memory = (
+                buffer[begin - start : end - start]
+                if inside
+                else memoryview(bytearray(end - begin))
+            )
+            fetched.append((begin, memory))
+        inner.read_into(fetched)
+        for (start, buffer, run), (begin, memory) in zip(missing, fetched, strict=True):
+            low, high = max(start, begin), min(start + len(buffer), begin + len(memory))
+            if high - low != len(memory):
+                buffer[low - start : high - start] = memory[low - begin : high - begin]
+            self._keep(run[0], memory)
+
+    def _keep(self, first: int, memory: memoryview) -> None:
+        try:
+            # Counted before the write, so that old files are removed first.
+            self._directory.add(len(memory))
+            self._entry.write(first, memory)
+            self._entry.used(time.time(), validated=self._opened)
+        except OSError:
+            self._directory.count(errors=1)
+
+    def _reader(self, first: ByteRange) -> ByteReader:
+        with self._guard:
+            if self._inner is None:
+                path, changes = self._state
+                if self._directory.changes(path) != changes:
+                    raise ValueReplacedError(
+                        "the value was replaced while it was read", self._store, self._key
+                    )
+                self._opened = time.time()
+                self._inner = self._store.reopen(self._key, self._entry, first)
+                self.gap_bytes = self._directory.gap_bytes = self._inner.gap_bytes
+            return self._inner
+
+    def close(self) -> None:
+        if self._inner is None:
+            return
+        with self._guard:
+            inner, self._inner = self._inner, None
+        if inner is not None:
+            inner.close()

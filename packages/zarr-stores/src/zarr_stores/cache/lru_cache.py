@@ -11,12 +11,11 @@ from zarr_core.extension import (
     BufferByteReader,
     ByteRange,
     Store,
-    ValueReplacedError,
     WrapperStore,
     check_prefix,
 )
 
-from zarr_stores.cache.caching_store import MemoryCachingStore
+from zarr_stores.cache.caching_store import MemoryCachingStore, repeat_if_replaced
 from zarr_stores.cache.pool import CacheInfo, CachePool, OpenedValue
 from zarr_stores.cache.reader import CachedReader
 
@@ -32,7 +31,6 @@ __all__ = ["CacheInfo", "CachePool", "LRUCacheStore"]
 T = TypeVar("T")
 
 _WHOLE = ByteRange(0)
-_ATTEMPTS = 5
 _LISTINGS = "\0"
 """The key of the listings of a store in a pool; not a valid key of a value."""
 
@@ -147,7 +145,7 @@ class LRUCacheStore(MemoryCachingStore):
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         requested = list(key_ranges)
         if self._checks:
-            return self._repeat(lambda: Store.get_partial_values(self, requested))
+            return repeat_if_replaced(lambda: Store.get_partial_values(self, requested))
         prefix, find = self._prefix, self._memory.find
         values: Values = [find(prefix + key, part) for key, part in requested]
         if None not in values:
@@ -252,16 +250,7 @@ class LRUCacheStore(MemoryCachingStore):
             with reader:
                 return work(reader)
 
-        return self._repeat(attempt)
-
-    def _repeat(self, attempt: Callable[[], T]) -> T:
-        """Read again if a value was replaced while it was read."""
-        for _ in range(_ATTEMPTS - 1):
-            try:
-                return attempt()
-            except ValueReplacedError:
-                continue
-        return attempt()
+        return repeat_if_replaced(attempt)
 
     # --- listable ---
 
