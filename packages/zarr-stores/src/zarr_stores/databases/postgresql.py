@@ -19,17 +19,18 @@ from zarr_core.extension import (
     StoreError,
     StoreKeyError,
     StoreReadError,
+    ValueReplacedError,
     check_prefix,
 )
 
+from zarr_stores._partial_reader import PartialReader
 from zarr_stores.databases.database_store import listed_children
-from zarr_stores.databases.postgresql_reader import RowReader
-from zarr_stores.databases.postgresql_statements import Statements
+from zarr_stores.databases.postgresql_statements import statements_of
 from zarr_stores.databases.server_store import ServerStore
 from zarr_stores.unknown_options import arguments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from zarr_core.extension import Buffer, ByteRange
@@ -100,7 +101,7 @@ class PostgreSQLStore(ServerStore):
 
     def __init__(self, url: str = "postgresql://", read_only: bool = False, **options: Any) -> None:
         super().__init__(url, read_only, **options)
-        self._sql = Statements.of(self._location["schema"], self._location["table"])
+        self._sql = statements_of(self._location["schema"], self._location["table"])
         self._table_exists = False
 
     # --- connections ---
@@ -268,7 +269,7 @@ class PostgreSQLStore(ServerStore):
             return reader
         start = 0 if first is None else first.within(size)[0]
         read = partial(self._parts, key, generation)
-        return RowReader(self, key, size, generation, start, part, read)
+        return _RowReader(self, key, size, generation, start, part, read)
 
     def _parts(
         self, key: str, generation: str, starts: list[int], lengths: list[int]
@@ -306,6 +307,26 @@ class PostgreSQLStore(ServerStore):
         values = {"prefix": first, "end": end, "skip": len(prefix) + 1}
         rows = self._rows(prefix, sql, values, "listed")
         return listed_children(prefix, (key for (key,) in rows))
+
+
+class _RowReader(PartialReader):
+    """Reader of a large value; raises an error after the value is replaced."""
+
+    def __init__(
+        self, store: PostgreSQLStore, key: str, size: int, generation: str, start: int, held: bytes,
+        read: Callable[[list[int], list[int]], list[bytes]],
+    ) -> None:  # fmt: skip
+        super().__init__(store, key, size, [(start, held)])
+        self.generation = generation
+        self._read = read
+
+    def _fetch(self, starts: list[int], lengths: list[int]) -> list[bytes]:
+        found = self._read(starts, lengths)
+        if not found:
+            raise ValueReplacedError(
+                "the value was replaced while it was read", self._store, self._key
+            )
+        return found
 
 
 def _bounds(prefix: str) -> tuple[str, ...]:

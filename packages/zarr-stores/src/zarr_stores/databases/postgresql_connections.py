@@ -1,4 +1,8 @@
-"""A pool of connections to PostgreSQL."""
+"""A pool of connections to PostgreSQL.
+
+``psycopg_pool`` connects in threads of its own, which hide why a connection failed until a timeout,
+and do not survive a fork.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,7 @@ from zarr_core.tools import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from zarr_stores.databases.postgresql_statements import Statements
+    from types import SimpleNamespace
 
 _MOST = 16
 _CREATED_BY_OTHERS = (DuplicateObject, DuplicateTable, UniqueViolation)
@@ -103,7 +106,7 @@ class Connections:
         except UndefinedTable:
             return
 
-    def create(self, statements: Statements) -> None:
+    def create(self, statements: SimpleNamespace) -> None:
         """Create the table if it does not exist."""
         with self.connection() as connection:
             row = connection.execute(statements.look, ()).fetchone()
