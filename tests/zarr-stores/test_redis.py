@@ -89,18 +89,6 @@ def test_a_failed_session_is_reused(store, client):
     assert client.llen(f"{head}:list") == 1
 
 
-def test_a_value_beyond_the_limit_is_rejected(store, monkeypatch):
-    monkeypatch.setattr("zarr_stores.databases.redis._LARGEST", 1000)
-    store.set("k", bytes(1000))
-    for call in (
-        lambda: store.set("k", bytes(1001)),
-        lambda: store.update("k", lambda _: bytes(1001)),
-    ):
-        with pytest.raises(StoreError, match=r"'k': the value has 1,001 bytes.*at most 1,000"):
-            call()
-    assert store.getsize("k") == 1000
-
-
 def test_a_closed_reader_reads_no_more(store):
     store.set("k", bytes(200_000))
     reader = store.open_value("k", ByteRange(0, 10))

@@ -1,14 +1,22 @@
-"""Base class of stores in databases in the local file system."""
+"""Base classes of stores in databases."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote, unquote
 
-from zarr_core.extension import KeyValueStore, StoreError, StoreKeyError, check_key
+from zarr_core.extension import (
+    KeyValueStore,
+    StoreError,
+    StoreKeyError,
+    StoreReadError,
+    check_key,
+    check_prefix,
+)
 
 from zarr_stores.unknown_options import check_options
 
@@ -85,12 +93,34 @@ def is_key(key: Any, prefix: str = "") -> bool:
         return False
 
 
-def listed_children(prefix: str, names: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return the keys and prefixes directly below a prefix, given one name below each of them."""
-    keys: list[str] = []
-    prefixes: list[str] = []
-    for name in names:
-        head, slash, _ = name[len(prefix) :].partition("/")
-        if is_key(prefix + head):
-            (prefixes if slash else keys).append(prefix + head + slash)
-    return keys, prefixes
+class SortedStore(KeyValueStore):
+    """A database with its keys in order, which finds those below a prefix by a range."""
+
+    @abstractmethod
+    def _erase_below(self, prefix: str) -> None:
+        """Remove every key below a prefix at once; the empty prefix means all keys."""
+
+    @abstractmethod
+    def _children(self, prefix: str) -> Iterable[str]:
+        """Return one name below each child of a prefix, without reading all that are below."""
+
+    def erase_prefix(self, prefix: str) -> None:
+        """Remove every key below a prefix in one step."""
+        check_prefix(prefix)
+        self._require_writable(prefix)
+        self.request(prefix, StoreError, "erased", lambda: self._erase_below(prefix))
+
+    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        check_prefix(prefix)
+        keys: list[str] = []
+        prefixes: list[str] = []
+        for name in self.request(prefix, StoreReadError, "listed", lambda: self._children(prefix)):
+            head, slash, _ = name[len(prefix) :].partition("/")
+            if is_key(prefix + head):
+                (prefixes if slash else keys).append(prefix + head + slash)
+        return keys, prefixes
+
+
+def key_range(prefix: str) -> tuple[str, str]:
+    """Return the half-open range of keys below a prefix that is not empty: "0" follows "/"."""
+    return prefix, f"{prefix[:-1]}0"

@@ -19,11 +19,10 @@ from zarr_core.extension import (
     StoreReadError,
     StoreTraits,
     check_key,
-    check_prefix,
 )
 from zarr_core.tools import encode_key
 
-from zarr_stores.databases.database_store import INVALID_NAMES, DatabaseStore, listed_children
+from zarr_stores.databases.database_store import INVALID_NAMES, DatabaseStore, SortedStore
 from zarr_stores.databases.lmdb_environment import (
     MappedReader,
     close_before_fork,
@@ -46,7 +45,7 @@ _KEY_LIMIT = 511
 _COPIED = 1 << 14  # bytes: smaller values are copied, larger ones are read from the memory map
 
 
-class LMDBStore(DatabaseStore):
+class LMDBStore(SortedStore, DatabaseStore):
     """A store in an LMDB environment, with the layout of zarr-python 2.
 
     Parameters
@@ -210,22 +209,15 @@ class LMDBStore(DatabaseStore):
             for key in keys if transaction is not None else ():
                 transaction.delete(key.encode())
 
-    def erase_prefix(self, prefix: str) -> None:
-        """Remove every key below a prefix in one transaction."""
-        check_prefix(prefix)
-        self._require_writable(prefix)
+    def _erase_below(self, prefix: str) -> None:
         first = encode_key(prefix)
-
-        def work() -> None:
-            with self._transaction(write=True) as transaction:
-                if transaction is None:
-                    return
-                with transaction.cursor() as cursor:
-                    found = cursor.set_range(first) if first else cursor.first()
-                    while found and bytes(cursor.key()).startswith(first):
-                        found = cursor.delete()  # moves on to the next
-
-        self.request(prefix, StoreError, "erased", work)
+        with self._transaction(write=True) as transaction:
+            if transaction is None:
+                return
+            with transaction.cursor() as cursor:
+                found = cursor.set_range(first) if first else cursor.first()
+                while found and bytes(cursor.key()).startswith(first):
+                    found = cursor.delete()  # moves on to the next
 
     def _swap(self, key: str, seen: bytes | None, new: bytes | None) -> bool:
         name = key.encode()
@@ -254,25 +246,20 @@ class LMDBStore(DatabaseStore):
                         keys.append(key)
         return [key.decode(errors=INVALID_NAMES) for key in keys]
 
-    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        check_prefix(prefix)
+    def _children(self, prefix: str) -> list[str]:
         first = encode_key(prefix)
-
-        def work() -> list[str]:
-            names: list[str] = []
-            with self._transaction() as transaction:
-                if transaction is None:
-                    return names
-                with transaction.cursor() as cursor:
-                    found = cursor.set_range(first) if first else cursor.first()
-                    while found and (key := cursor.key()).startswith(first):
-                        head, slash, _ = key[len(first) :].partition(b"/")
-                        names.append(prefix + (head + slash).decode(errors=INVALID_NAMES))
-                        # "0" follows "/": skips all deeper keys
-                        found = cursor.set_range(first + head + b"0") if slash else cursor.next()
-            return names
-
-        return listed_children(prefix, self.request(prefix, StoreReadError, "listed", work))
+        names: list[str] = []
+        with self._transaction() as transaction:
+            if transaction is None:
+                return names
+            with transaction.cursor() as cursor:
+                found = cursor.set_range(first) if first else cursor.first()
+                while found and (key := cursor.key()).startswith(first):
+                    head, slash, _ = key[len(first) :].partition(b"/")
+                    names.append(prefix + (head + slash).decode(errors=INVALID_NAMES))
+                    # "0" follows "/": skips all deeper keys
+                    found = cursor.set_range(first + head + b"0") if slash else cursor.next()
+        return names
 
     # --- lifetime ---
 

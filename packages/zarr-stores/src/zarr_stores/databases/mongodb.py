@@ -18,10 +18,9 @@ from zarr_core.extension import (
     BufferByteReader,
     StoreError,
     StoreReadError,
-    check_prefix,
 )
 
-from zarr_stores.databases.database_store import is_key, listed_children
+from zarr_stores.databases.database_store import SortedStore, is_key, key_range
 from zarr_stores.databases.server_store import ServerStore
 from zarr_stores.unknown_options import arguments_of
 
@@ -36,7 +35,7 @@ __all__ = ["MongoDBStore"]
 _BATCH_SIZE: Final = 200  # keys in one request
 
 
-class MongoDBStore(ServerStore):
+class MongoDBStore(SortedStore, ServerStore):
     """A store in a MongoDB collection, with the layout of zarr-python 2.
 
     Parameters
@@ -301,15 +300,10 @@ class MongoDBStore(ServerStore):
         _, _, version = self._find(key)
         return super().generation(key) if version is None else version
 
-    def erase_prefix(self, prefix: str) -> None:
-        """Remove every key below a prefix with one request."""
-        check_prefix(prefix)
-        self._require_writable(prefix)
-        below = _below(prefix)
-        self.request(prefix, StoreError, "erased", lambda: self._collection.delete_many(below))
+    def _erase_below(self, prefix: str) -> None:
+        self._collection.delete_many(_below(prefix))
 
-    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        check_prefix(prefix)
+    def _children(self, prefix: str) -> list[str]:
         rest = {"$substrBytes": ["$key", len(prefix.encode()), -1]}
         parts = {"$slice": [{"$split": [rest, "/"]}, 2]}
         # The first segment, with a slash if others follow.
@@ -325,11 +319,7 @@ class MongoDBStore(ServerStore):
             {"$project": {"parts": parts}},
             {"$group": {"_id": name}},
         ]
-
-        def work() -> list[str]:
-            return [prefix + found["_id"] for found in self._collection.aggregate(steps)]
-
-        return listed_children(prefix, self.request(prefix, StoreReadError, "listed", work))
+        return [prefix + found["_id"] for found in self._collection.aggregate(steps)]
 
 
 _VALUE: Final = {"value": 1, "_id": 0}
@@ -343,5 +333,8 @@ def _document(key: str, value: bytes) -> dict[str, Any]:
 
 
 def _below(prefix: str) -> dict[str, Any]:
-    """Return a filter for the keys below a prefix, in byte order: "0" follows "/"."""
-    return {"key": {"$gte": prefix, "$lt": f"{prefix[:-1]}0"} if prefix else {"$gte": ""}}
+    """Return a filter for the keys below a prefix; MongoDB has text in byte order."""
+    if not prefix:
+        return {"key": {"$gte": ""}}
+    first, end = key_range(prefix)
+    return {"key": {"$gte": first, "$lt": end}}

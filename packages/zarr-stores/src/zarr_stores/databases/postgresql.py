@@ -20,11 +20,10 @@ from zarr_core.extension import (
     StoreKeyError,
     StoreReadError,
     ValueReplacedError,
-    check_prefix,
 )
 
 from zarr_stores._partial_reader import PartialReader
-from zarr_stores.databases.database_store import listed_children
+from zarr_stores.databases.database_store import SortedStore, key_range
 from zarr_stores.databases.postgresql_statements import statements_of
 from zarr_stores.databases.server_store import ServerStore
 from zarr_stores.unknown_options import arguments_of
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PostgreSQLStore"]
 
-_LARGEST: Final = (1 << 30) - (1 << 16)  # a protocol message has at most 1 GiB
 _WHOLE: Final = 1 << 16  # bytes: smaller values are read as a whole
 _BATCH_SIZE: Final = 1000  # keys or parts in one request
 _END: Final = 1 << 30
@@ -55,7 +53,7 @@ _RETRY_MESSAGES: Final = (
 )
 
 
-class PostgreSQLStore(ServerStore):
+class PostgreSQLStore(SortedStore, ServerStore):
     """A store in a PostgreSQL table, which is created by the first write.
 
     Parameters
@@ -97,6 +95,8 @@ class PostgreSQLStore(ServerStore):
         "~/.pgpass or a service file"
     )
     library = "psycopg"
+    product = "PostgreSQL"
+    largest_value = (1 << 30) - (1 << 16)  # a protocol message has at most 1 GiB
     max_concurrency = 16  # each connection is a process of the server
 
     def __init__(self, url: str = "postgresql://", read_only: bool = False, **options: Any) -> None:
@@ -164,12 +164,12 @@ class PostgreSQLStore(ServerStore):
             return StoreKeyError(reason, self, f"{key[:40]}...")
         return super()._failure(error, key, kind, done)
 
-    def _rows(self, key: str, sql: str, values: Any, done: str = "read") -> list[Any]:
+    def _rows(self, key: str, sql: str, values: Any) -> list[Any]:
         def work() -> list[Any]:
             connections: Connections = self._opened()
             return connections.rows(sql, values)
 
-        return self.request(key, StoreReadError, done, work)
+        return self.request(key, StoreReadError, "read", work)
 
     def _execute(self, sql: str, values: Any) -> int:
         """Execute a statement, after creating the table if necessary; return the row count."""
@@ -195,7 +195,8 @@ class PostgreSQLStore(ServerStore):
 
     def _list(self, prefix: str) -> list[str]:
         sql = self._sql.list_all if not prefix else self._sql.list_below
-        return [key for (key,) in self._opened().rows(sql, _bounds(prefix))]
+        rows = self._opened().rows(sql, key_range(prefix) if prefix else ())
+        return [key for (key,) in rows]
 
     def _look(self, key: str) -> AbstractContextManager[tuple[bytes | None, Any]]:
         rows = self._rows(key, self._sql.look_at, (key,))
@@ -208,15 +209,6 @@ class PostgreSQLStore(ServerStore):
         if seen is None:
             return bool(self._execute(self._sql.insert, (key, new)))
         return bool(self._execute(self._sql.swap, (new, key, seen)))
-
-    def _check_size(self, key: str, data: bytes) -> None:
-        if len(data) > _LARGEST:
-            raise StoreError(
-                f"the value has {len(data):,} bytes; PostgreSQL supports at most {_LARGEST:,}: "
-                "use smaller chunks or shards",
-                self,
-                key,
-            )
 
     # --- faster ways ---
 
@@ -289,24 +281,14 @@ class PostgreSQLStore(ServerStore):
         rows = self._rows(key, self._sql.state, (key,))
         return rows[0] if rows else (None, None)
 
-    def erase_prefix(self, prefix: str) -> None:
-        """Remove every key below a prefix with one statement."""
-        check_prefix(prefix)
-        self._require_writable(prefix)
-        sql = self._sql.erase_all if not prefix else self._sql.erase_below
+    def _erase_below(self, prefix: str) -> None:
+        sql = self._sql.erase_below if prefix else self._sql.erase_all
+        self._opened().remove(sql, key_range(prefix) if prefix else ())
 
-        def work() -> None:
-            self._opened().remove(sql, _bounds(prefix))
-
-        self.request(prefix, StoreError, "erased", work)
-
-    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        check_prefix(prefix)
-        sql = self._sql.children
-        first, end = _bounds(prefix) or ("", None)
+    def _children(self, prefix: str) -> list[str]:
+        first, end = key_range(prefix) if prefix else ("", None)
         values = {"prefix": first, "end": end, "skip": len(prefix) + 1}
-        rows = self._rows(prefix, sql, values, "listed")
-        return listed_children(prefix, (key for (key,) in rows))
+        return [key for (key,) in self._opened().rows(self._sql.children, values)]
 
 
 class _RowReader(PartialReader):
@@ -327,8 +309,3 @@ class _RowReader(PartialReader):
                 "the value was replaced while it was read", self._store, self._key
             )
         return found
-
-
-def _bounds(prefix: str) -> tuple[str, ...]:
-    """Return the half-open range of keys below a prefix: "0" follows "/"."""
-    return (prefix, f"{prefix[:-1]}0") if prefix else ()

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RedisStore"]
 
-_LARGEST: Final = 1 << 29
 _WHOLE: Final = 1 << 16  # bytes: smaller values are read as a whole
 _BATCH_SIZE: Final = 500  # keys or parts in one request
 _CLUSTER_ERRORS: Final = ("MovedError", "AskError", "ClusterCrossSlotError", "ClusterDownError")
@@ -63,6 +62,8 @@ class RedisStore(ServerStore):
     location_options = MappingProxyType({"prefix": "zarr", "db": ""})
     secrets = frozenset({"password", "ssl_password"})
     library = "redis"
+    product = "Redis"
+    largest_value = 1 << 29
     max_concurrency = 32
 
     def __init__(
@@ -182,15 +183,6 @@ class RedisStore(ServerStore):
         for key, value in values:
             self._check_size(key, value)
             self._opened().execute_command("SET", self._head + key, value)
-
-    def _check_size(self, key: str, data: bytes) -> None:
-        if len(data) > _LARGEST:
-            raise StoreError(
-                f"the value has {len(data):,} bytes; Redis supports at most {_LARGEST:,}: "
-                "use smaller chunks or shards",
-                self,
-                key,
-            )
 
     def _erase(self, keys: Sequence[str]) -> None:
         for first in range(0, len(keys), _BATCH_SIZE):

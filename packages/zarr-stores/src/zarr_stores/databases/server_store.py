@@ -65,6 +65,12 @@ class ServerStore(KeyValueStore):
     library: ClassVar[str]
     """Name of the client library."""
 
+    product: ClassVar[str]
+    """Name of the server, for messages."""
+
+    largest_value: ClassVar[int]
+    """Largest length of a value in bytes."""
+
     def __init__(
         self,
         url: str,
@@ -186,6 +192,15 @@ class ServerStore(KeyValueStore):
             raise StoreError(reason, self) from None
 
     set_values = Store.set_values  # concurrently
+
+    def _check_size(self, key: str, data: bytes) -> None:
+        if len(data) > self.largest_value:
+            raise StoreError(
+                f"the value has {len(data):,} bytes; {self.product} supports at most "
+                f"{self.largest_value:,}: use smaller chunks or shards",
+                self,
+                key,
+            )
 
     # --- connections ---
 

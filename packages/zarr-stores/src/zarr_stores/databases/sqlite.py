@@ -18,11 +18,10 @@ from zarr_core.extension import (
     StoreReadError,
     StoreTraits,
     check_key,
-    check_prefix,
 )
 from zarr_core.tools import encode_key
 
-from zarr_stores.databases.database_store import DatabaseStore, listed_children
+from zarr_stores.databases.database_store import DatabaseStore, SortedStore, key_range
 from zarr_stores.databases.sqlite_connections import Connections, read_texts
 from zarr_stores.databases.sqlite_reader import BlobReader
 
@@ -68,7 +67,7 @@ _CHILDREN = """
     SELECT k FROM child WHERE k IS NOT NULL"""
 
 
-class SQLiteStore(DatabaseStore):
+class SQLiteStore(SortedStore, DatabaseStore):
     """A store in a table of an SQLite file, with the layout of zarr-python 2.
 
     Parameters
@@ -241,15 +240,8 @@ class SQLiteStore(DatabaseStore):
             with self._transaction() as cursor:
                 cursor.executemany(_ERASE, ((key,) for key in keys))
 
-    def erase_prefix(self, prefix: str) -> None:
-        """Remove every key below a prefix in one transaction."""
-        check_prefix(prefix)
-        self._require_writable(prefix)
-
-        def work() -> None:
-            self._write(f"DELETE {_BELOW}", _bounds(prefix), create=False)
-
-        self.request(prefix, StoreError, "erased", work)
+    def _erase_below(self, prefix: str) -> None:
+        self._write(f"DELETE {_BELOW}", _bounds(prefix), create=False)
 
     def _swap(self, key: str, seen: bytes | None, new: bytes | None) -> bool:
         if seen is None:
@@ -281,16 +273,11 @@ class SQLiteStore(DatabaseStore):
                 return []
             return read_texts(cursor, f"SELECT k {_BELOW}", _bounds(prefix))
 
-    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        check_prefix(prefix)
+    def _children(self, prefix: str) -> list[str]:
         first, end = _bounds(prefix)
         bounds = {"prefix": first, "end": end, "skip": len(prefix) + 1}
-
-        def work() -> list[str]:
-            with self._reading() as cursor:
-                return [] if cursor is None else read_texts(cursor, _CHILDREN, bounds)
-
-        return listed_children(prefix, self.request(prefix, StoreReadError, "listed", work))
+        with self._reading() as cursor:
+            return [] if cursor is None else read_texts(cursor, _CHILDREN, bounds)
 
     # --- lifetime ---
 
@@ -360,6 +347,4 @@ def _part_of(key: str, part: ByteRange) -> tuple[str, tuple[int, int, str]]:
 
 
 def _bounds(prefix: str) -> tuple[str, str | bytes]:
-    """Return the half-open range of keys below a prefix."""
-    # "0" follows "/", and SQLite sorts blobs after text.
-    return (prefix, f"{prefix[:-1]}0") if prefix else ("", b"")
+    return key_range(prefix) if prefix else ("", b"")  # SQLite sorts blobs after text
