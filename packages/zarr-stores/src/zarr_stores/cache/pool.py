@@ -1,4 +1,8 @@
-"""A size-limited, least-recently-used cache of values and decoded chunks, for several stores."""
+"""A size-limited, least-recently-used cache of values and decoded chunks, for several stores.
+
+``cachetools`` has no entries that are forgotten together, by key or prefix, nor values that are not
+kept because they changed while they were read.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Name:           dbm
 URL:            dbm:///absolute/path, or the path of a file that ends in .dbm
+
+The locks are not those of ``filelock``, because readers share the lock of a database.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Base class of stores on servers: URLs, credentials, connections and retries."""
+"""Base class of stores on servers: URLs, credentials, connections and retries.
+
+Retries are not left to ``tenacity`` or the client libraries: the time limit depends on whether the
+server has ever answered, and a change is repeated only where it cannot be made twice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A pool of connections to an SQLite file."""
+"""A pool of connections to an SQLite file.
+
+``sqlite3`` has none; those of other libraries do not survive a fork.
+"""
 
 from __future__ import annotations
 
