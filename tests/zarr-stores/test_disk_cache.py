@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import zarr_core as zarr
-from counting_store import CountingStore
+from counting_store import CountingStore, VersionedStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_contract import StoreContract, get_into
@@ -24,35 +24,9 @@ from zarr_stores.cache.disk_cache import DiskCacheStore
 from zarr_stores.cache.disk_files import Directory, Entry
 
 
-class Versioned(CountingStore):
-    """Like a server: readers have a generation, without reading the value."""
-
-    def __init__(self, inner):
-        super().__init__(inner)
-        self.generations = {}
-
-    def note(self, method, key, nbytes=0):
-        if method in ("set", "update"):
-            self.generations[key] = f'"{len(self.calls)}-{time.time_ns()}"'
-        super().note(method, key, nbytes)
-
-    def generation(self, key):
-        self.note("generation", key)
-        return self.generations[key] if self.inner.exists(key) else None
-
-    def open_value(self, key, first=None):
-        reader = super().open_value(key, first)
-        if reader is not None:
-            reader.generation = self.generations[key]
-        return reader
-
-    def reads(self):
-        return self.count("get", "get_limited", "open_value", "reader.read", "reader.read_into")
-
-
 @pytest.fixture
 def inner():
-    return Versioned(MemoryStore())
+    return VersionedStore(MemoryStore())
 
 
 def cached(inner, tmp_path, max_bytes=None, **options):
@@ -140,7 +114,7 @@ def test_each_block_is_read_once(inner, tmp_path):
 @given(data=st.data())
 def test_any_parts_of_any_value(tmp_path_factory, data):
     tmp_path = tmp_path_factory.mktemp("cache")
-    inner = Versioned(MemoryStore())
+    inner = VersionedStore(MemoryStore())
     value = data.draw(st.binary(max_size=60))
     inner.set("k", value)
     store = cached(inner, tmp_path, block_bytes=data.draw(st.integers(1, 70)))
@@ -380,7 +354,7 @@ def test_file_names_reveal_nothing_and_stay_in_the_directory(inner, tmp_path):
 def test_stores_that_share_a_cache_do_not_share_values(tmp_path):
     stores = []
     for value in (b"1", b"2"):
-        inner = Versioned(MemoryStore())
+        inner = VersionedStore(MemoryStore())
         inner.generations["k"] = "the same"
         inner.inner.set("k", value)
         stores.append(inner)
