@@ -18,7 +18,7 @@ import numpy as np
 import xarray as xr
 from zarr.storage import MemoryStore, WrapperStore
 from zarr_core import MemoryStore as OurMemoryStore
-from zarr_stores.faults import FaultyStore
+from zarr_stores.wrappers.faults import FaultyStore
 from zarr_xarray import to_zarr
 
 if TYPE_CHECKING:

@@ -22,12 +22,12 @@ from zarr_core.extension import ByteRange, Store
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.mapping import MappingStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.cache import LRUCacheStore
-from zarr_stores.dbm import DBMStore
-from zarr_stores.disk_cache import DiskCacheStore
-from zarr_stores.lmdb import LMDBStore
-from zarr_stores.sqlite import SQLiteStore
-from zarr_stores.temp import TempStore
+from zarr_stores.cache.disk_cache import DiskCacheStore
+from zarr_stores.cache.lru_cache import LRUCacheStore
+from zarr_stores.databases.dbm import DBMStore
+from zarr_stores.databases.lmdb import LMDBStore
+from zarr_stores.databases.sqlite import SQLiteStore
+from zarr_stores.wrappers.temp import TempStore
 from zarr_stores.zip import ZipStore
 
 from benchmarks import bare, bare_databases

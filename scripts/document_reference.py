@@ -28,10 +28,12 @@ MODULES: dict[str, tuple[str, ...]] = {
     "zarr-stores": tuple(
         f"zarr_stores.{name}"
         for name in (
-            "zip", "zip.recover", "object", "fsspec", "sqlite", "lmdb", "dbm", "redis", "mongodb",
-            "postgresql", "references", "temp", "consolidated", "cache", "disk_cache",
-            "prefix", "read_only", "log", "metrics", "synchronizers", "synchronized_store",
-            "faults",
+            "zip", "zip.recover", "object", "fsspec", "databases.sqlite", "databases.lmdb",
+            "databases.dbm", "databases.redis", "databases.mongodb", "databases.postgresql",
+            "references", "wrappers.temp", "integrity.consolidated", "cache.lru_cache",
+            "cache.disk_cache", "wrappers.prefix", "wrappers.read_only", "wrappers.log",
+            "wrappers.metrics", "wrappers.synchronizers", "wrappers.synchronized_store",
+            "wrappers.faults",
         )
     ),
     "zarr-xarray": ("zarr_xarray",),

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from zarr_core.extension import Store
-from zarr_stores.observer import ObservedStore
+from zarr_stores.wrappers.observer import ObservedStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from zarr_core.extension import Buffer, ByteRange
+    from zarr_core.extension import Buffer, ByteRange, ByteReader
 
 T = TypeVar("T")
 
@@ -89,3 +90,31 @@ class CountingStore(ObservedStore):
         self.inner.erase_values(gone)
         for key in gone:
             self.note("erase_values", key)
+
+
+class VersionedStore(CountingStore):
+    """Like a server: values and their readers have a generation, which changes with the value."""
+
+    def __init__(self, inner: Store) -> None:
+        super().__init__(inner)
+        self.generations: dict[str, str] = {}
+
+    def note(self, method: str, key: str, nbytes: int = 0) -> None:
+        if method in ("set", "update"):
+            self.generations[key] = f'"{time.time_ns()}-{self.count()}"'
+        super().note(method, key, nbytes)
+
+    def generation(self, key: str) -> str | None:
+        self.note("generation", key)
+        return self.generations[key] if self.inner.exists(key) else None
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        reader = super().open_value(key, first)
+        if reader is not None:
+            reader.generation = self.generations[key]
+            reader.max_concurrency, reader.gap_bytes = 7, 77
+        return reader
+
+    def reads(self) -> int:
+        """Number of calls that read a value."""
+        return self.count("get", "get_limited", "open_value", "reader.read", "reader.read_into")

@@ -1,7 +1,7 @@
 """A store that fails at its k-th call."""
 
-from zarr_stores.faults import FaultyStore
-from zarr_stores.observer import READS
+from zarr_stores.wrappers.faults import FaultyStore
+from zarr_stores.wrappers.observer import READS
 
 __all__ = ["READS", "FailingStore"]
 

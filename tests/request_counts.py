@@ -18,8 +18,8 @@ from servers.http_server import NginxDavServer, NginxServer
 from servers.proxy import Proxy
 from servers.redis_server import RedisServer
 from servers.s3_server import MotoServer
+from zarr_stores.databases.redis import RedisStore
 from zarr_stores.object import ObjectStore
-from zarr_stores.redis import RedisStore
 from zarr_transfer import copy, copy_store
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import os
 import pickle
 import socket
 import subprocess
-import sys
 import threading
 import time
 import traceback
@@ -17,8 +16,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import zarr_core as zarr
+from database_contract import DatabaseContract, program
 from servers.faults import drop, reset, truncate
-from store_contract import StoreContract
 from waits import PATIENCE, eventually, wait_until
 from zarr_conformance.kit.store_keys import GOOD_KEYS
 from zarr_core.extension import ByteRange, StoreError, StoreReadError, ValueReplacedError
@@ -31,28 +30,6 @@ _numbers = itertools.count()
 
 def unique():
     return f"t{os.getpid()}x{next(_numbers)}"
-
-
-def program(code, *arguments):
-    return [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
-
-
-COUNT = """
-import pickle, sys, threading
-store = pickle.loads(bytes.fromhex(sys.argv[1]))
-first = int(sys.argv[2])
-def work(cell):
-    def change(reader):
-        value = bytearray(reader.read(0, reader.size))
-        value[cell] += 1
-        return value
-    for _ in range(10):
-        store.update("c/0", change)
-threads = [threading.Thread(target=work, args=(first + number,)) for number in range(4)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-store.close()
-"""
 
 
 @contextmanager
@@ -95,7 +72,7 @@ assert bytes(reader.read(100_000, 2)) == bytes(2)
 """
 
 
-class ServerStoreContract(StoreContract):
+class ServerStoreContract(DatabaseContract):
     """Base class of the tests; ``server`` is the fixture of the server."""
 
     examples = 10
@@ -199,18 +176,6 @@ class ServerStoreContract(StoreContract):
         one.close()
         two.close()
 
-    def test_reading_creates_nothing(self, tmp_path):
-        store = self.make(tmp_path)
-        for it in (store, self.again(store, read_only=True)):
-            assert it.get("k") is None
-            assert it.get_partial_values([("k", ByteRange(0))]) == [None]
-            assert list(it.list()) == []
-            assert it.list_dir("") == ([], [])
-            assert not it.exists("k")
-            assert it.getsize("k") is None
-            assert it.open_value("k") is None
-            it.close()
-
     # --- parts ---
 
     def test_parts_of_large_values(self, store):
@@ -259,6 +224,19 @@ class ServerStoreContract(StoreContract):
         store.erase_values(keys)
         assert list(store.list()) == []
 
+    def test_a_value_beyond_the_limit_of_the_server_is_rejected(self, store, monkeypatch):
+        if not hasattr(self.kind, "largest_value"):
+            return  # the client library rejects it: a test of that store checks the error
+        monkeypatch.setattr(self.kind, "largest_value", 1000)
+        store.set("k", bytes(1000))
+        for call in (
+            lambda: store.set("k", bytes(1001)),
+            lambda: store.update("k", lambda _: bytes(1001)),
+        ):
+            with pytest.raises(StoreError, match=r"'k': the value has 1,001 bytes.*at most 1,000"):
+                call()
+        assert store.getsize("k") == 1000
+
     def test_a_large_value_that_is_replaced_is_never_mixed(self, store):
         old, new = b"o" * 1_000_000, b"n" * 1_000_000
         store.set("k", old)
@@ -288,13 +266,6 @@ class ServerStoreContract(StoreContract):
 
     # --- concurrent calls ---
 
-    def test_processes_with_threads_lose_nothing(self, store):
-        store.set("c/0", bytes(12))
-        state = pickle.dumps(store).hex()
-        running = [subprocess.Popen(program(COUNT, state, 4 * number)) for number in range(3)]
-        assert [one.wait() for one in running] == [0] * 3
-        assert bytes(store.get("c/0")) == b"\x0a" * 12
-
     def test_a_forked_process_uses_the_store_on(self, store):
         store.set("k", b"parent")
         store.set("large", bytes(200_000))
@@ -318,25 +289,6 @@ class ServerStoreContract(StoreContract):
         code = program(LEAVE, pickle.dumps(store).hex())
         done = subprocess.run(code, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
-
-    def test_an_update_that_is_always_late_gets_its_turn(self, store):
-        if not self.others_may_write:
-            return
-        store.set("k", b"0")
-        calls = []
-
-        def change(reader):
-            calls.append(bytes(reader.read(0, reader.size)))
-            if len(calls) <= 3:  # a writer that does not use ``update`` was faster
-                store.set("k", str(len(calls)).encode())
-            return b"mine after " + calls[-1]
-
-        store.update("k", change)
-        assert calls == [b"0", b"1", b"2", b"3"]
-        assert bytes(store.get("k")) == b"mine after 3"
-
-    others_may_write = True
-    """Whoever writes without ``update`` is noticed by it."""
 
     # --- failures ---
 

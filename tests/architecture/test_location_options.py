@@ -10,9 +10,9 @@ import pytest
 import zarr_core as zarr
 import zarr_dask
 import zarr_import
-import zarr_stores.dandi_checksum
-import zarr_stores.manifest
-import zarr_stores.verify
+import zarr_stores.integrity.dandi_checksum
+import zarr_stores.integrity.manifest
+import zarr_stores.integrity.verify
 import zarr_transfer
 import zarr_xarray
 from zarr_core.errors import StoreError
@@ -48,8 +48,8 @@ def host():
     root = zarr.group(zarr.MemoryStore(Guarded.hosts.setdefault("host", {})))
     root.create_array("x", data=VALUES, chunks=(1, 100), dimension_names=["a", "b"])
     zarr.consolidate_metadata(root)
-    manifest = zarr_stores.manifest.create_manifest(root)
-    root.store.set(zarr_stores.manifest.MANIFEST_NAME, manifest.encode())
+    manifest = zarr_stores.integrity.manifest.create_manifest(root)
+    root.store.set(zarr_stores.integrity.manifest.MANIFEST_NAME, manifest.encode())
     with zarr.override_extensions({"store": {"guarded": Guarded}}):
         yield
 
@@ -130,13 +130,15 @@ CALLS = {
         at, 3, force=True, **o
     ),
     "zarr_transfer.rename store": lambda at, path, o: zarr.rename(at, "x", "y", **o),
-    "zarr_stores.create_manifest store": lambda at, path, o: zarr_stores.manifest.create_manifest(
+    "zarr_stores.create_manifest store": lambda at, path, o: (
+        zarr_stores.integrity.manifest.create_manifest(at, **o)
+    ),
+    "zarr_stores.integrity.dandi_checksum store": lambda at, path, o: (
+        zarr_stores.integrity.dandi_checksum.dandi_checksum(at, **o)
+    ),
+    "zarr_stores.integrity.verify store": lambda at, path, o: zarr_stores.integrity.verify.verify(
         at, **o
     ),
-    "zarr_stores.dandi_checksum store": lambda at, path, o: (
-        zarr_stores.dandi_checksum.dandi_checksum(at, **o)
-    ),
-    "zarr_stores.verify store": lambda at, path, o: zarr_stores.verify.verify(at, **o),
     "zarr_import.copy_hdf5 dest": lambda at, path, o: zarr_import.copy_hdf5(
         hdf5(path)["y"], at, **o
     ),

@@ -45,7 +45,7 @@ IMPORTED_BY = {
     "fsspec": {"zarr_compat.storage", "zarr_stores.fsspec.location"},
     "h5py": {"zarr_import._h5py"},
     "icechunk": {"zarr_bridge.icechunk"},
-    "logging": {"zarr_compat.logging_store", "zarr_stores.log"},
+    "logging": {"zarr_compat.logging_store", "zarr_stores.wrappers.log"},
     "multiprocessing": set(),
 }
 # Imported within functions, on first use.
@@ -153,7 +153,7 @@ USERS = (
     "zarr_dask",
     "zarr_display",
     "zarr_import",
-    "zarr_stores.recheck",
+    "zarr_stores.cache.recheck",
     "zarr_xarray",
 )
 

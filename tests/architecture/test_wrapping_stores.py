@@ -8,13 +8,13 @@ import zarr_core as zarr
 from zarr_core.extension import Store, StoreTraits, WrapperStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_sharding.transformer.sharded_store import sharded
-from zarr_stores.cache import LRUCacheStore
-from zarr_stores.chunk_cache import ChunkCacheStore
-from zarr_stores.consolidated import ConsolidatedMetadataStore
-from zarr_stores.disk_cache import DiskCacheStore
-from zarr_stores.manifest import create_manifest
+from zarr_stores.cache.chunk_cache import ChunkCacheStore
+from zarr_stores.cache.disk_cache import DiskCacheStore
+from zarr_stores.cache.lru_cache import LRUCacheStore
+from zarr_stores.integrity.consolidated import ConsolidatedMetadataStore
+from zarr_stores.integrity.manifest import create_manifest
+from zarr_stores.integrity.verified_store import VerifiedStore
 from zarr_stores.manifest_store import ManifestStore
-from zarr_stores.verified_store import VerifiedStore
 
 ATTRIBUTES = {"supports_listing", "in_memory", "max_concurrency", *StoreTraits._fields}
 

@@ -8,9 +8,9 @@ import pytest
 from markdown_pages import DOCUMENTS
 
 STORES = {
-    "redis": ("zarr_stores.redis", "RedisStore"),
-    "mongodb": ("zarr_stores.mongodb", "MongoDBStore"),
-    "postgresql": ("zarr_stores.postgresql", "PostgreSQLStore"),
+    "redis": ("zarr_stores.databases.redis", "RedisStore"),
+    "mongodb": ("zarr_stores.databases.mongodb", "MongoDBStore"),
+    "postgresql": ("zarr_stores.databases.postgresql", "PostgreSQLStore"),
 }
 URL = re.compile(rf"[\"']((?:{'|'.join(STORES)})://[^\"'\s]+)[\"']")
 URLS = sorted({url for file in DOCUMENTS for url in URL.findall(file.read_text())})

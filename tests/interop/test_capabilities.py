@@ -32,7 +32,7 @@ import zarr_core.extension as zarr_extension
 from markdown_pages import BLOCK
 from zarr_compat import parse_units
 from zarr_core import tools
-from zarr_stores.dbm import DBMStore
+from zarr_stores.databases.dbm import DBMStore
 from zarr_stores.zip import ZipStore
 
 numcodecs = pytest.importorskip("numcodecs")

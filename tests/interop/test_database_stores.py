@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from old_libraries import need, run
-from zarr_stores.dbm import DBMStore
-from zarr_stores.lmdb import LMDBStore
-from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.databases.dbm import DBMStore
+from zarr_stores.databases.lmdb import LMDBStore
+from zarr_stores.databases.sqlite import SQLiteStore
 
 STORES = {
     "SQLiteStore": (SQLiteStore, "field.sqldb"),

@@ -34,14 +34,14 @@ root["a/field"][0, 0] = 77
 
 
 def in_redis(server):
-    from zarr_stores.redis import RedisStore
+    from zarr_stores.databases.redis import RedisStore
 
     arguments = {"prefix": "old zarr", "host": server.host, "port": server.port, "db": 1}
     return arguments, RedisStore(f"redis://{server.host}:{server.port}/1?prefix=old%20zarr")
 
 
 def in_mongo(server):
-    from zarr_stores.mongodb import MongoDBStore
+    from zarr_stores.databases.mongodb import MongoDBStore
 
     arguments = {"host": server.url, "database": "old", "collection": "a zarr"}
     address = f"{server.host}:{server.port}/old?directConnection=true"

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_stores.cache import CachePool, LRUCacheStore
-from zarr_stores.recheck import recheck
+from zarr_stores.cache.lru_cache import CachePool, LRUCacheStore
+from zarr_stores.cache.recheck import recheck
 
 ts = pytest.importorskip("tensorstore")
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_stores.manifest import Manifest, create_manifest
+from zarr_stores.integrity.manifest import Manifest, create_manifest
 from zarr_stores.manifest_store import ManifestStore
 
 

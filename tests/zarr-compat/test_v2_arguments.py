@@ -166,7 +166,7 @@ def test_objects_of_h5py_are_copied(tmp_path):
 
 @pytest.mark.parametrize("path", ["", "below"])
 def test_consolidated_metadata_under_another_key(path):
-    stores = pytest.importorskip("zarr_stores.consolidated")
+    stores = pytest.importorskip("zarr_stores.integrity.consolidated")
     store = zarr.group({}, zarr_format=2).core.store
     group = zarr.create_group(store, path=path, zarr_format=2, overwrite=True)
     group.create_array("x", shape=2)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from waits import LATENCIES
 from zarr_core.config import config
 from zarr_core.extension import StoreError
-from zarr_stores.faults import FaultyStore
+from zarr_stores.wrappers.faults import FaultyStore
 
 REQUESTS = 32
 MOST = 256  # for requests that issue further requests: members of groups, parts of shards

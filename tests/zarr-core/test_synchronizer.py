@@ -4,7 +4,7 @@ import threading
 
 import pytest
 import zarr_core as zarr
-from zarr_stores.synchronized_store import SynchronizedStore
+from zarr_stores.wrappers.synchronized_store import SynchronizedStore
 
 
 class Locks(dict):

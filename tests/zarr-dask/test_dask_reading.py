@@ -11,8 +11,8 @@ import zarr_dask
 from counting_store import CountingStore
 from dask.base import tokenize
 from zarr_core.extension import NodeNotFoundError
-from zarr_stores.cache import LRUCacheStore
-from zarr_stores.prefix import PrefixStore
+from zarr_stores.cache.lru_cache import LRUCacheStore
+from zarr_stores.wrappers.prefix import PrefixStore
 
 LAYOUTS = {
     "chunks": {"chunks": (20, 30)},

@@ -10,7 +10,7 @@ from counting_store import CountingStore
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.extension import BytesToBytesCodec
 from zarr_display.codec_origins import encoders
-from zarr_stores.faults import FaultyStore
+from zarr_stores.wrappers.faults import FaultyStore
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&\u202e\ud800\x00\n"
 

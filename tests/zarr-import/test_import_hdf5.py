@@ -17,7 +17,7 @@ from zarr_core.tools import format_named, reporter_for
 from zarr_import import import_hdf5
 from zarr_import.chunks import copy_chunks
 from zarr_import.variable import Variable
-from zarr_stores.faults import FaultyStore
+from zarr_stores.wrappers.faults import FaultyStore
 
 RANDOM = np.random.default_rng(0)
 COLOURS = h5py.enum_dtype({"RED": 1, "DARK BLUE": 2}, basetype="u1")

@@ -16,7 +16,7 @@ from zarr_core.errors import ChunkDecodeError, StoreError
 from zarr_core.stores.mapping import MappingStore
 from zarr_native import _native, libraries
 from zarr_native.executor import Executor
-from zarr_stores.cache import LRUCacheStore
+from zarr_stores.cache.lru_cache import LRUCacheStore
 
 SHAPE, CHUNKS, SHARDS = (23, 17), (4, 5), (8, 15)
 BIG = {"name": "bytes", "configuration": {"endian": "big"}}

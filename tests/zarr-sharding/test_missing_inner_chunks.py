@@ -3,7 +3,7 @@
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import MissingChunkError
-from zarr_stores.chunk_cache import ChunkCacheStore
+from zarr_stores.cache.chunk_cache import ChunkCacheStore
 
 NESTED = zarr.codec(
     "sharding_indexed",

@@ -8,11 +8,11 @@ import pytest
 PROGRAM = """
 import os, signal, sys, threading
 from zarr_core import MemoryStore
-from zarr_stores.cache import LRUCacheStore
-from zarr_stores.faults import FaultyStore
-from zarr_stores.lmdb import LMDBStore
-from zarr_stores.metrics import MetricsStore
-from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.cache.lru_cache import LRUCacheStore
+from zarr_stores.wrappers.faults import FaultyStore
+from zarr_stores.databases.lmdb import LMDBStore
+from zarr_stores.wrappers.metrics import MetricsStore
+from zarr_stores.databases.sqlite import SQLiteStore
 
 sys.setswitchinterval(1e-6)
 inner = MemoryStore({"k": b"value"})
@@ -50,7 +50,7 @@ def test_a_child_does_not_wait_for_threads_of_its_parent(kind, tmp_path):
 HALF_WAY = """
 import os
 from zarr_core import MemoryStore
-from zarr_stores.cache import LRUCacheStore
+from zarr_stores.cache.lru_cache import LRUCacheStore
 
 store = LRUCacheStore(MemoryStore({"k": b"value"}), 1000)
 store.get("k")

@@ -4,16 +4,16 @@ import time
 import numpy as np
 import pytest
 import zarr_core as zarr
-from counting_store import CountingStore
+from counting_store import CountingStore, VersionedStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_contract import get_into
 from zarr_core.extension import ByteRange, StoreError, ValueReplacedError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.cache import CachePool, LRUCacheStore
-from zarr_stores.chunk_cache import ChunkCacheStore
-from zarr_stores.recheck import recheck
+from zarr_stores.cache.chunk_cache import ChunkCacheStore
+from zarr_stores.cache.lru_cache import CachePool, LRUCacheStore
+from zarr_stores.cache.recheck import recheck
 
 
 @pytest.fixture
@@ -169,32 +169,9 @@ def test_a_negative_size_is_rejected():
 # --- values that are read in parts ---
 
 
-class Versioned(CountingStore):
-    """Like a server: readers have a generation, and opening reads the first range."""
-
-    def __init__(self, inner):
-        super().__init__(inner)
-        self.generations = {}
-
-    def note(self, method, key, nbytes=0):
-        if method in ("set", "update"):
-            self.generations[key] = f"{len(self.generations)}-{self.count('set', 'update')}"
-        super().note(method, key, nbytes)
-
-    def generation(self, key):
-        return self.generations[key] if self.inner.exists(key) else None
-
-    def open_value(self, key, first=None):
-        reader = super().open_value(key, first)
-        if reader is not None:
-            reader.generation = self.generations[key]
-            reader.max_concurrency, reader.gap_bytes = 7, 77
-        return reader
-
-
 @pytest.fixture
 def server():
-    return Versioned(MemoryStore())
+    return VersionedStore(MemoryStore())
 
 
 def test_shards_are_read_from_memory(server):
@@ -285,7 +262,7 @@ def test_a_value_read_as_a_whole_is_cached_as_a_whole():
 def shared(request, tmp_path):
     """A store whose readers have a generation, and two whose readers have none."""
     if request.param == "server":
-        return Versioned(MemoryStore())
+        return VersionedStore(MemoryStore())
     return CountingStore(LocalStore(tmp_path) if request.param == "directory" else MemoryStore())
 
 
@@ -487,7 +464,7 @@ CHANGES = st.one_of(
     steps=st.lists(st.tuples(st.integers(0, 2), CHANGES, KEYS, st.integers(0, 30)), max_size=12),
 )
 def test_checked_caches_always_return_the_current_value(kind, max_bytes, steps):
-    inner = Versioned(MemoryStore()) if kind == "server" else MemoryStore()
+    inner = VersionedStore(MemoryStore()) if kind == "server" else MemoryStore()
     pool = CachePool(max_bytes)
     caches = [LRUCacheStore(inner, pool, check="generation") for _ in range(2)]
     writers = [*caches, inner]  # others change the store directly
@@ -528,7 +505,7 @@ def test_several_values_are_stored_in_one_call(wrap):
 
 @pytest.mark.parametrize(("start", "length"), [(100, 4), (0, 3), (199, 1)])
 def test_a_value_is_opened_with_the_part_that_is_missing(start, length):
-    class Opened(Versioned):
+    class Opened(VersionedStore):
         def open_value(self, key, first=None):
             parts.append(first)
             return super().open_value(key, first)

@@ -10,8 +10,8 @@ import zarr_core as zarr
 from zarr_core.extension import ChunkDecodeError, StoreError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.cache import CachePool, LRUCacheStore
-from zarr_stores.chunk_cache import ChunkCacheStore
+from zarr_stores.cache.chunk_cache import ChunkCacheStore
+from zarr_stores.cache.lru_cache import CachePool, LRUCacheStore
 
 DATA = np.arange(64 * 48, dtype="int32").reshape(64, 48)
 LAYOUTS = {

@@ -8,9 +8,9 @@ import pytest
 import zarr_core as zarr
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.cache import CachePool
-from zarr_stores.chunk_cache import ChunkCacheStore
-from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.cache.chunk_cache import ChunkCacheStore
+from zarr_stores.cache.lru_cache import CachePool
+from zarr_stores.databases.sqlite import SQLiteStore
 
 SHARD = {"shape": (8, 6), "chunks": (2, 3), "shards": (8, 6), "dtype": "float32"}
 CHUNK = np.s_[:2, :3]

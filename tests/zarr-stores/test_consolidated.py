@@ -10,7 +10,7 @@ from zarr_core.errors import MetadataError
 from zarr_core.extension import ByteRange, NodeNotFoundError, StoreKeyError, StoreReadOnlyError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.consolidated import ConsolidatedMetadataStore
+from zarr_stores.integrity.consolidated import ConsolidatedMetadataStore
 
 DATA = np.arange(12, dtype="i4").reshape(3, 4)
 

@@ -11,11 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import zarr_core as zarr
+from database_contract import program
 from waits import PATIENCE
 from zarr_core.extension import ByteRange, StoreError, StoreKeyError
-from zarr_stores.dbm import DBMStore
-from zarr_stores.lmdb import LMDBStore
-from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.databases.dbm import DBMStore
+from zarr_stores.databases.lmdb import LMDBStore
+from zarr_stores.databases.sqlite import SQLiteStore
 
 KINDS = {"sqlite": SQLiteStore, "lmdb": LMDBStore}
 
@@ -29,36 +30,6 @@ def kind(request):
 def store(kind, tmp_path):
     with kind(tmp_path / "a b%41") as store:
         yield store
-
-
-def program(code, *arguments):
-    return [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
-
-
-COUNT = """
-import pickle, sys, threading
-store = pickle.loads(bytes.fromhex(sys.argv[1]))
-first = int(sys.argv[2])
-def work(cell):
-    def change(reader):
-        value = bytearray(reader.read(0, reader.size))
-        value[cell] += 1
-        return value
-    for _ in range(20):
-        store.update("c/0", change)
-threads = [threading.Thread(target=work, args=(first + number,)) for number in range(4)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-store.close()
-"""
-
-
-def test_processes_with_threads_lose_nothing(store):
-    store.set("c/0", bytes(16))
-    state = pickle.dumps(store).hex()
-    running = [subprocess.Popen(program(COUNT, state, 4 * number)) for number in range(4)]
-    assert [one.wait() for one in running] == [0] * 4
-    assert bytes(store.get("c/0")) == b"\x14" * 16
 
 
 FILL = """
@@ -134,34 +105,6 @@ def test_readers_do_not_wait_for_an_update(store):
     done.set()
     thread.join()
     assert bytes(store.get("k")) == b"new"
-
-
-def test_an_update_that_is_always_late_gets_its_turn(store):
-    store.set("k", b"0")
-    calls = []
-
-    def change(reader):
-        calls.append(bytes(reader.read(0, reader.size)))
-        if len(calls) <= 3:  # a conflicting write without ``update``
-            store.set("k", str(len(calls)).encode())
-        return b"mine after " + calls[-1]
-
-    store.update("k", change)
-    assert calls == [b"0", b"1", b"2", b"3"]
-    assert bytes(store.get("k")) == b"mine after 3"
-
-
-def test_reading_creates_nothing(kind, tmp_path):
-    place = tmp_path / "nothing"
-    for store in (kind(place), kind(place, read_only=True)):
-        assert store.get("k") is None
-        assert store.get_partial_values([("k", ByteRange(0))]) == [None]
-        assert list(store.list()) == []
-        assert store.list_dir("") == ([], [])
-    assert not place.exists()
-    kind(place).erase("k")
-    kind(place).erase_prefix("")
-    assert not place.exists()
 
 
 @pytest.mark.parametrize("kind", [*KINDS.values(), DBMStore])

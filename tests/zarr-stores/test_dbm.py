@@ -9,7 +9,7 @@ import pytest
 from store_contract import StoreContract
 from zarr_core.extension import StoreError
 from zarr_core.tools import file_lock
-from zarr_stores.dbm import DBMStore
+from zarr_stores.databases.dbm import DBMStore
 
 
 class TestDumb(StoreContract):
@@ -100,7 +100,7 @@ def test_the_module_of_python_reads_the_values(tmp_path, backend):
 
 def test_values_survive_a_killed_process(tmp_path):
     code = (
-        "import os, sys; from zarr_stores.dbm import DBMStore; "
+        "import os, sys; from zarr_stores.databases.dbm import DBMStore; "
         "s = DBMStore(sys.argv[1], backend='dumb'); s.set('k', b'old'); s.set('k', b'new' * 999); "
         "os.kill(os.getpid(), 9)"
     )
@@ -110,7 +110,7 @@ def test_values_survive_a_killed_process(tmp_path):
 
 OTHER_PROCESS = """
 import sys
-from zarr_stores.dbm import DBMStore
+from zarr_stores.databases.dbm import DBMStore
 store = DBMStore(sys.argv[1], read_only=sys.argv[2] == "read")
 store.get("k") if store.read_only else store.set("k", b"theirs")
 print("open", flush=True)
@@ -226,7 +226,7 @@ def test_other_keys_survive_an_erase(tmp_path):
 
 
 def test_an_update_sees_what_other_processes_have_written(tmp_path):
-    code = "import sys; from zarr_stores.dbm import DBMStore; DBMStore(sys.argv[1]).set('k', b'x')"
+    code = "import sys; from zarr_stores.databases.dbm import DBMStore; DBMStore(sys.argv[1]).set('k', b'x')"
     store = DBMStore(tmp_path / "s", backend="sqlite3")
     store.set("k", b"")
     seen = []
@@ -244,7 +244,7 @@ def test_an_update_sees_what_other_processes_have_written(tmp_path):
 CREATE = """
 import sys
 from zarr_core.extension import StoreError
-from zarr_stores.dbm import DBMStore
+from zarr_stores.databases.dbm import DBMStore
 store = DBMStore(sys.argv[1], backend=sys.argv[2])
 print("ready", flush=True)
 sys.stdin.readline()

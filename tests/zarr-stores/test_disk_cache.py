@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import zarr_core as zarr
-from counting_store import CountingStore
+from counting_store import CountingStore, VersionedStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_contract import StoreContract, get_into
@@ -20,39 +20,13 @@ from zarr_core.extension import BufferByteReader, ByteRange, StoreError, Wrapper
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_core.tools import WrapperReader
-from zarr_stores import disk_cache_directory, disk_cache_entry
-from zarr_stores.disk_cache import DiskCacheStore
-
-
-class Versioned(CountingStore):
-    """Like a server: readers have a generation, without reading the value."""
-
-    def __init__(self, inner):
-        super().__init__(inner)
-        self.generations = {}
-
-    def note(self, method, key, nbytes=0):
-        if method in ("set", "update"):
-            self.generations[key] = f'"{len(self.calls)}-{time.time_ns()}"'
-        super().note(method, key, nbytes)
-
-    def generation(self, key):
-        self.note("generation", key)
-        return self.generations[key] if self.inner.exists(key) else None
-
-    def open_value(self, key, first=None):
-        reader = super().open_value(key, first)
-        if reader is not None:
-            reader.generation = self.generations[key]
-        return reader
-
-    def reads(self):
-        return self.count("get", "get_limited", "open_value", "reader.read", "reader.read_into")
+from zarr_stores.cache.disk_cache import DiskCacheStore
+from zarr_stores.cache.disk_files import Directory, Entry
 
 
 @pytest.fixture
 def inner():
-    return Versioned(MemoryStore())
+    return VersionedStore(MemoryStore())
 
 
 def cached(inner, tmp_path, max_bytes=None, **options):
@@ -140,7 +114,7 @@ def test_each_block_is_read_once(inner, tmp_path):
 @given(data=st.data())
 def test_any_parts_of_any_value(tmp_path_factory, data):
     tmp_path = tmp_path_factory.mktemp("cache")
-    inner = Versioned(MemoryStore())
+    inner = VersionedStore(MemoryStore())
     value = data.draw(st.binary(max_size=60))
     inner.set("k", value)
     store = cached(inner, tmp_path, block_bytes=data.draw(st.integers(1, 70)))
@@ -380,7 +354,7 @@ def test_file_names_reveal_nothing_and_stay_in_the_directory(inner, tmp_path):
 def test_stores_that_share_a_cache_do_not_share_values(tmp_path):
     stores = []
     for value in (b"1", b"2"):
-        inner = Versioned(MemoryStore())
+        inner = VersionedStore(MemoryStore())
         inner.generations["k"] = "the same"
         inner.inner.set("k", value)
         stores.append(inner)
@@ -434,15 +408,11 @@ def test_the_least_recently_used_files_are_evicted(inner, tmp_path):
     assert inner.reads() > 0
 
 
-def test_the_limit_holds_for_several_objects_and_wrong_totals(inner, tmp_path):
+def test_the_limit_holds_for_several_objects(inner, tmp_path):
     limit = 500_000
     for number in range(20):
         inner.set(f"{number}", os.urandom(65536))
         cached(inner, tmp_path, limit).get(f"{number}")
-        if number == 10:
-            (tmp_path / "cache" / "usage").write_bytes(b"\xff" * 8)
-        if number == 12:
-            (tmp_path / "cache" / "usage").write_bytes(b"")
     assert sum(path.stat().st_blocks * 512 for path in files(tmp_path)) <= limit
 
 
@@ -532,7 +502,7 @@ def test_wrong_arguments(tmp_path):
 READER = """
 import random, sys
 from zarr_core.tools import LocalStore
-from zarr_stores.disk_cache import DiskCacheStore
+from zarr_stores.cache.disk_cache import DiskCacheStore
 place, cache, seed, count = sys.argv[1:]
 store = DiskCacheStore(LocalStore(place), cache, 400_000, check="never", block_bytes=4096)
 rng = random.Random(int(seed))
@@ -589,8 +559,8 @@ def test_killed_processes_leave_no_wrong_values(filled, tmp_path):
     for number in range(20):
         assert bytes(store.get(f"k{number}")) == bytes([number]) * 65536
     assert store.cache_info().errors == 0
-    assert disk_cache_entry.Entry(str(files(tmp_path)[0])).size == 65536
-    assert disk_cache_directory.Directory(str(tmp_path / "none"), None).nbytes() == 0
+    assert Entry(str(files(tmp_path)[0])).size == 65536
+    assert Directory(str(tmp_path / "none"), None).nbytes() == 0
 
 
 def test_a_value_above_the_limit_is_not_read(inner, tmp_path):

@@ -21,8 +21,11 @@ FILES = {
     "zip": "zarr-stores/test_zip.py",
     "places": "zarr-stores/test_zip_places.py",
     "databases": "zarr-stores/test_databases.py",
+    "sqlite": "zarr-stores/test_sqlite.py",
+    "lmdb": "zarr-stores/test_lmdb.py",
     "dbm": "zarr-stores/test_dbm.py",
     "full": "zarr-stores/test_full_disk.py",
+    "contract": "database_contract.py",
     "servers": "server_store_contract.py",
     "redis": "zarr-stores/test_redis.py",
     "mongodb": "zarr-stores/test_mongodb.py",
@@ -126,9 +129,9 @@ TABLE = {
     "two processes change the same key": {
         "directory": "local_processes::test_processes_and_threads_that_change_one_value_lose_nothing",
         "zip": "zip::test_one_writer_at_a_time",
-        **each(("sqlite", "lmdb"), "databases::test_processes_with_threads_lose_nothing"),
+        **each(("sqlite", "lmdb"), "contract::test_processes_with_threads_lose_nothing"),
         "dbm": "dbm::test_only_one_process_can_write",
-        **each(SERVERS, "servers::test_processes_with_threads_lose_nothing"),
+        **each(SERVERS, "contract::test_processes_with_threads_lose_nothing"),
         "object": "processes::test_no_cell_is_lost",
         "http": HTTP_READS,
         "fsspec": "synchronizers::test_four_processes_of_four_threads_lose_nothing_in_one_shard",
@@ -143,9 +146,10 @@ TABLE = {
     "a place that does not exist": {
         "directory": "missing::test_opening_fails_for_what_cannot_be_read_and_creates_nothing",
         "zip": "zip::test_opening_creates_nothing",
-        **each(DATABASES, "databases::test_reading_creates_nothing"),
+        **each(("sqlite", "lmdb"), "contract::test_reading_creates_nothing"),
+        "dbm": "dbm::test_wrong_arguments_and_files",
         "redis": "redis::test_a_missing_database_raises",
-        "mongodb": "servers::test_reading_creates_nothing",
+        "mongodb": "contract::test_reading_creates_nothing",
         "postgresql": "postgresql::test_a_missing_database_raises",
         "object": "faults::test_missing_bucket",
         "http": "object::test_arrays_are_read_by_http",
@@ -198,5 +202,5 @@ def test_every_fault_is_tested_for_every_store(fault):
             continue
         there, _ = names_in(FILES[file])
         assert test in there, f"{kind}: {told}"
-        if file == "servers":
+        if file in ("contract", "servers"):
             assert test not in names_in(FILES[kind])[1], f"{kind} leaves out {test}"

@@ -10,11 +10,11 @@ import pytest
 import zarr_core as zarr
 from object_stores import FEW_RETRIES, azure_environment, s3_environment
 from zarr_core.extension import StoreReadError
-from zarr_stores.dbm import DBMStore
+from zarr_stores.databases.dbm import DBMStore
+from zarr_stores.databases.lmdb import LMDBStore
+from zarr_stores.databases.sqlite import SQLiteStore
 from zarr_stores.fsspec import FsspecStore
-from zarr_stores.lmdb import LMDBStore
 from zarr_stores.object import ObjectStore
-from zarr_stores.sqlite import SQLiteStore
 
 pytest_plugins = ["servers.fixtures"]
 

@@ -9,11 +9,11 @@ from server_store_contract import unique
 from servers.postgres_server import PostgresServer
 from servers.redis_server import RedisServer
 from zarr_core.extension import StoreError
-from zarr_stores.dbm import DBMStore
-from zarr_stores.lmdb import LMDBStore
-from zarr_stores.postgresql import PostgreSQLStore
-from zarr_stores.redis import RedisStore
-from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.databases.dbm import DBMStore
+from zarr_stores.databases.lmdb import LMDBStore
+from zarr_stores.databases.postgresql import PostgreSQLStore
+from zarr_stores.databases.redis import RedisStore
+from zarr_stores.databases.sqlite import SQLiteStore
 
 pytest_plugins = ["servers.fixtures"]
 PIECE = 300_000

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 import zarr_core as zarr
-from store_contract import StoreContract
+from database_contract import DatabaseContract
 from zarr_core.extension import StoreError, StoreKeyError, WrapperStore
-from zarr_stores.lmdb import LMDBStore
-from zarr_stores.prefix import PrefixStore
+from zarr_stores.databases.lmdb import LMDBStore
+from zarr_stores.wrappers.prefix import PrefixStore
 
 
-class TestLMDBStore(StoreContract):
+class TestLMDBStore(DatabaseContract):
     name = "lmdb"
     test_deep_keys = None  # keys have at most 511 bytes
 

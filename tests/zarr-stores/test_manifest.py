@@ -15,11 +15,11 @@ import zarr_core as zarr
 from zarr_core.extension import NodeNotFoundError, StoreError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.dandi_checksum import dandi_checksum
-from zarr_stores.manifest import Manifest, create_manifest
-from zarr_stores.sqlite import SQLiteStore
-from zarr_stores.stored_manifest import read_manifest, write_manifest
-from zarr_stores.verify import verify
+from zarr_stores.databases.sqlite import SQLiteStore
+from zarr_stores.integrity.dandi_checksum import dandi_checksum
+from zarr_stores.integrity.manifest import Manifest, create_manifest
+from zarr_stores.integrity.stored_manifest import read_manifest, write_manifest
+from zarr_stores.integrity.verify import verify
 from zarr_stores.zip import ZipStore
 
 ROOT = Path(__file__).parents[2]
@@ -116,8 +116,8 @@ def test_changes_lead_to_the_same_digest_as_a_new_manifest():
 
 
 def test_a_large_value_is_hashed_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr("zarr_stores.manifest._LARGE", 1000)
-    monkeypatch.setattr("zarr_stores.manifest._PART", 300)
+    monkeypatch.setattr("zarr_stores.integrity.manifest._LARGE", 1000)
+    monkeypatch.setattr("zarr_stores.integrity.manifest._PART", 300)
     store = LocalStore(tmp_path)
     store.set("a", bytes(range(256)) * 9)
     assert create_manifest(store)["a"] == (2304, hashlib.sha256(bytes(range(256)) * 9).hexdigest())

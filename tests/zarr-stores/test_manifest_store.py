@@ -17,12 +17,12 @@ from server_store_contract import unique
 from zarr_core.extension import StoreReadOnlyError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.manifest import CHANGES_NAME, MANIFEST_NAME, create_manifest
+from zarr_stores.databases.redis import RedisStore
+from zarr_stores.databases.sqlite import SQLiteStore
+from zarr_stores.integrity.manifest import CHANGES_NAME, MANIFEST_NAME, create_manifest
+from zarr_stores.integrity.stored_manifest import read_manifest, write_manifest
+from zarr_stores.integrity.verify import verify
 from zarr_stores.manifest_store import ManifestStore
-from zarr_stores.redis import RedisStore
-from zarr_stores.sqlite import SQLiteStore
-from zarr_stores.stored_manifest import read_manifest, write_manifest
-from zarr_stores.verify import verify
 
 pytest_plugins = ["servers.fixtures"]
 
@@ -132,7 +132,7 @@ def test_the_root_can_be_below_the_root_of_the_store():
 
 
 def test_many_changes_are_added_to_the_manifest(monkeypatch):
-    monkeypatch.setattr("zarr_stores.stored_manifest._MAX_CHANGES", 10)
+    monkeypatch.setattr("zarr_stores.integrity.stored_manifest._MAX_CHANGES", 10)
     inner = MemoryStore()
     store = ManifestStore(inner)
     for number in range(100):
@@ -352,7 +352,7 @@ def test_a_child_does_not_record_changes_of_its_parent(tmp_path):
         import os
         from zarr_core.stores.local import LocalStore
         from zarr_stores.manifest_store import ManifestStore
-        from zarr_stores.stored_manifest import read_manifest
+        from zarr_stores.integrity.stored_manifest import read_manifest
         store = ManifestStore(LocalStore({str(tmp_path)!r}))
         store.set("a", b"1")
         if os.fork() == 0:

@@ -3,7 +3,7 @@ import time
 import pytest
 from server_store_contract import SECRET, ServerStoreContract, unique
 from zarr_core.extension import StoreError, StoreReadError
-from zarr_stores.mongodb import MongoDBStore
+from zarr_stores.databases.mongodb import MongoDBStore
 
 pytest_plugins = ["servers.fixtures"]
 

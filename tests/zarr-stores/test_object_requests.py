@@ -16,7 +16,7 @@ from zarr_core.extension import ByteRange
 from zarr_core.tools import SetIfMissing
 from zarr_stores.object import ObjectStore
 from zarr_stores.object.reader import Opening, Openings
-from zarr_stores.prefix import PrefixStore
+from zarr_stores.wrappers.prefix import PrefixStore
 
 pytest_plugins = ["servers.fixtures"]
 LATENCY = 0.03

@@ -7,10 +7,10 @@ from store_contract import StoreContract
 from zarr_core.extension import ByteRange, StoreError, StoreReadError, WrapperStore
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.faults import FaultyStore
-from zarr_stores.log import LoggedStore
-from zarr_stores.metrics import MetricsStore
-from zarr_stores.observer import ObservedStore
+from zarr_stores.wrappers.faults import FaultyStore
+from zarr_stores.wrappers.log import LoggedStore
+from zarr_stores.wrappers.metrics import MetricsStore
+from zarr_stores.wrappers.observer import ObservedStore
 
 
 def test_every_operation_is_observed():

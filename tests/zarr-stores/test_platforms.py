@@ -28,10 +28,10 @@ from zarr_stores.zip import ZipStore
 with ZipStore("a.zip", mode="w") as store:
     use(store)
 assert zarr.open_array("a.zip", path="x")[2, 3] == -1
-from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.databases.sqlite import SQLiteStore
 with SQLiteStore("a.sqlite") as store:
     use(store)
-from zarr_stores.disk_cache import DiskCacheStore
+from zarr_stores.cache.disk_cache import DiskCacheStore
 zarr.create_array("b.zarr", data=values, chunks=(5, 7))
 for _ in range(2):
     cached = DiskCacheStore(zarr.LocalStore("b.zarr"), "cache", None)

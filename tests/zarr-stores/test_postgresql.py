@@ -1,7 +1,7 @@
 import pytest
 from server_store_contract import SECRET, ServerStoreContract, unique
 from zarr_core.extension import StoreError
-from zarr_stores.postgresql import PostgreSQLStore
+from zarr_stores.databases.postgresql import PostgreSQLStore
 
 pytest_plugins = ["servers.fixtures"]
 
@@ -105,18 +105,6 @@ def test_a_key_too_long_for_an_index_raises(store):
     with pytest.raises(StoreError, match="too long for an index"):
         store.set(key, b"v")
     assert list(store.list()) == []
-
-
-def test_a_value_beyond_the_limit_is_rejected(store, monkeypatch):
-    monkeypatch.setattr("zarr_stores.postgresql._LARGEST", 1000)
-    store.set("k", bytes(1000))
-    for call in (
-        lambda: store.set("k", bytes(1001)),
-        lambda: store.update("k", lambda _: bytes(1001)),
-    ):
-        with pytest.raises(StoreError, match=r"'k': the value has 1,001 bytes.*at most 1,000"):
-            call()
-    assert store.getsize("k") == 1000
 
 
 def test_addresses():

@@ -7,10 +7,10 @@ from object_stores import s3_store, same_place
 from zarr_core.extension import BufferByteReader, ChecksumError, ChunkDecodeError, WrapperStore
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.cache import LRUCacheStore
-from zarr_stores.chunk_cache import ChunkCacheStore
-from zarr_stores.disk_cache import DiskCacheStore
-from zarr_stores.prefix import PrefixStore
+from zarr_stores.cache.chunk_cache import ChunkCacheStore
+from zarr_stores.cache.disk_cache import DiskCacheStore
+from zarr_stores.cache.lru_cache import LRUCacheStore
+from zarr_stores.wrappers.prefix import PrefixStore
 
 pytest_plugins = ["servers.fixtures"]
 DATA = np.arange(4000, dtype="int32").reshape(40, 100)

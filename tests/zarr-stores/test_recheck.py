@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_stores.cache import LRUCacheStore
-from zarr_stores.recheck import recheck
-from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.cache.lru_cache import LRUCacheStore
+from zarr_stores.cache.recheck import recheck
+from zarr_stores.databases.sqlite import SQLiteStore
 
 
 def lmdb(path):
     pytest.importorskip("lmdb")
-    from zarr_stores.lmdb import LMDBStore
+    from zarr_stores.databases.lmdb import LMDBStore
 
     return LMDBStore(path)
 
 
 def dbm(path):
-    from zarr_stores.dbm import DBMStore
+    from zarr_stores.databases.dbm import DBMStore
 
     return DBMStore(path)
 

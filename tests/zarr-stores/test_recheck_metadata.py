@@ -9,7 +9,7 @@ import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
 from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
-from zarr_stores.recheck import recheck
+from zarr_stores.cache.recheck import recheck
 
 FORMATS = [2, 3, "n5"]
 

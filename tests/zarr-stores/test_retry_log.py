@@ -3,7 +3,7 @@
 import logging
 
 from zarr_core.extension import StoreReadError
-from zarr_stores._server import ServerStore
+from zarr_stores.databases.server_store import ServerStore
 
 
 def test_repeated_request_of_a_server_store(caplog):

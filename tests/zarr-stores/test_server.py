@@ -32,7 +32,7 @@ def place(request, monkeypatch):
     """A URL whose client library cannot be imported, and the extra that installs the library."""
     extra, libraries = STORES[request.param]
     for name in list(sys.modules):
-        of_store = name.startswith(f"zarr_stores.{extra}_")
+        of_store = name.startswith(f"zarr_stores.databases.{extra}_")
         if of_store or name.partition(".")[0] in libraries.split():
             monkeypatch.delitem(sys.modules, name)
     for name in libraries.split():

@@ -2,12 +2,12 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from store_contract import StoreContract
+from database_contract import DatabaseContract
 from zarr_core.extension import StoreReadError
-from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.databases.sqlite import SQLiteStore
 
 
-class TestSQLiteStore(StoreContract):
+class TestSQLiteStore(DatabaseContract):
     name = "sqlite"
 
     def make(self, tmp_path):

@@ -12,8 +12,8 @@ from waits import PATIENCE
 from zarr_core.extension import StoreError, StoreKeyError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.synchronized_store import SynchronizedStore
-from zarr_stores.synchronizers import ProcessSynchronizer, ThreadSynchronizer
+from zarr_stores.wrappers.synchronized_store import SynchronizedStore
+from zarr_stores.wrappers.synchronizers import ProcessSynchronizer, ThreadSynchronizer
 
 pytest.importorskip("fasteners", reason="file locks need fasteners")
 
@@ -119,7 +119,7 @@ def test_changes_hold_the_lock_reads_do_not(tmp_path):
 
 HOLDER = """
 import sys, time
-from zarr_stores.synchronizers import ProcessSynchronizer
+from zarr_stores.wrappers.synchronizers import ProcessSynchronizer
 with ProcessSynchronizer(sys.argv[1])["c/0"]:
     print("held", flush=True)
     time.sleep(3600)
@@ -141,7 +141,7 @@ def test_the_lock_of_a_killed_process_is_released(tmp_path):
 def test_a_forked_child_does_not_have_the_lock(tmp_path):
     program = """
 import os, sys, threading
-from zarr_stores.synchronizers import ProcessSynchronizer
+from zarr_stores.wrappers.synchronizers import ProcessSynchronizer
 locks = ProcessSynchronizer(sys.argv[1])
 read, write = os.pipe()
 with locks["k"]:
@@ -167,8 +167,8 @@ import sys, threading, time
 import zarr_core as zarr
 from zarr_core.extension import Store
 from zarr_core.stores.local import LocalStore
-from zarr_stores.synchronized_store import SynchronizedStore
-from zarr_stores.synchronizers import ProcessSynchronizer
+from zarr_stores.wrappers.synchronized_store import SynchronizedStore
+from zarr_stores.wrappers.synchronizers import ProcessSynchronizer
 
 class Files(Store):
     # As a mapping on a shared file system: whole values, exclusion among threads alone.

@@ -9,7 +9,7 @@ import pytest
 import zarr_core as zarr
 from store_contract import StoreContract
 from zarr_core.extension import StoreError
-from zarr_stores.temp import TempStore
+from zarr_stores.wrappers.temp import TempStore
 
 
 class Kept(TempStore):
@@ -71,7 +71,7 @@ def test_a_closed_store_reads_nothing_as_missing(tmp_path):
 REFERENCED = """
 import gc, os, sys
 import zarr_core as zarr
-from zarr_stores.temp import TempStore
+from zarr_stores.wrappers.temp import TempStore
 
 parent = sys.argv[1]
 array = zarr.create_array(TempStore(dir=parent), shape=3, dtype="i4")
@@ -105,7 +105,7 @@ def test_copies_and_pickles_remove_nothing(tmp_path):
 
 PROGRAM = """
 import os, sys
-from zarr_stores.temp import TempStore
+from zarr_stores.wrappers.temp import TempStore
 store = TempStore(dir=sys.argv[1])
 store.set("a/b", b"v")
 child = os.fork()

@@ -15,10 +15,10 @@ from servers.mongo_server import MongoServer
 from servers.postgres_server import PostgresServer
 from servers.redis_server import RedisServer
 from zarr_core.extension import StoreError
-from zarr_stores.mongodb import MongoDBStore
+from zarr_stores.databases.mongodb import MongoDBStore
+from zarr_stores.databases.postgresql import PostgreSQLStore
+from zarr_stores.databases.redis import RedisStore
 from zarr_stores.object import ObjectStore
-from zarr_stores.postgresql import PostgreSQLStore
-from zarr_stores.redis import RedisStore
 
 pytest_plugins = ["servers.fixtures"]
 

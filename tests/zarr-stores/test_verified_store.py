@@ -6,11 +6,11 @@ import zarr_core as zarr
 from zarr_core.extension import NodeNotFoundError, StoreError, StoreReadError, StoreReadOnlyError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.cache import LRUCacheStore
-from zarr_stores.manifest import create_manifest
+from zarr_stores.cache.lru_cache import LRUCacheStore
+from zarr_stores.integrity.manifest import create_manifest
+from zarr_stores.integrity.stored_manifest import write_manifest
+from zarr_stores.integrity.verified_store import VerifiedStore
 from zarr_stores.manifest_store import ManifestStore
-from zarr_stores.stored_manifest import write_manifest
-from zarr_stores.verified_store import VerifiedStore
 
 DATA = np.arange(400, dtype="int32").reshape(20, 20)
 

@@ -5,11 +5,11 @@ import pytest
 import zarr_core as zarr
 from object_stores import s3_store, same_place
 from zarr_core.extension import ValueReplacedError
-from zarr_stores.cache import LRUCacheStore
-from zarr_stores.consolidated import ConsolidatedMetadataStore
-from zarr_stores.disk_cache import DiskCacheStore
+from zarr_stores.cache.disk_cache import DiskCacheStore
+from zarr_stores.cache.lru_cache import LRUCacheStore
+from zarr_stores.cache.recheck import recheck
+from zarr_stores.integrity.consolidated import ConsolidatedMetadataStore
 from zarr_stores.object import ObjectStore
-from zarr_stores.recheck import recheck
 from zarr_stores.zip import ZipStore
 
 pytest_plugins = ["servers.fixtures"]

@@ -16,10 +16,10 @@ from zarr_core.extension import (
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores._immutable import ImmutableStore
-from zarr_stores.cache import LRUCacheStore
+from zarr_stores.cache.lru_cache import LRUCacheStore
 from zarr_stores.manifest_store import ManifestStore
-from zarr_stores.prefix import PrefixStore
-from zarr_stores.read_only import ReadOnlyStore
+from zarr_stores.wrappers.prefix import PrefixStore
+from zarr_stores.wrappers.read_only import ReadOnlyStore
 
 CHANGES = {
     "set", "set_values", "set_partial_values", "update", "erase", "erase_values", "erase_prefix",

@@ -30,8 +30,8 @@ from zarr_core.extension import (
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_core.tools import WrapperReader
-from zarr_stores.disk_cache import DiskCacheStore
-from zarr_stores.faults import FaultyStore
+from zarr_stores.cache.disk_cache import DiskCacheStore
+from zarr_stores.wrappers.faults import FaultyStore
 from zarr_stores.zip import ZipStore
 
 VALUES = {

@@ -15,9 +15,9 @@ import numpy as np
 import xarray as xr
 import zarr_core
 from zarr_core import LocalStore
+from zarr_stores.databases.redis import RedisStore
+from zarr_stores.databases.sqlite import SQLiteStore
 from zarr_stores.object import ObjectStore
-from zarr_stores.redis import RedisStore
-from zarr_stores.sqlite import SQLiteStore
 from zarr_xarray import Appender, append
 
 STORES = {

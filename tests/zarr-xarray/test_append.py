@@ -12,7 +12,7 @@ import zarr_core
 from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core import MemoryStore
-from zarr_stores.cache import CachePool
+from zarr_stores.cache.lru_cache import CachePool
 from zarr_xarray import Appender, LiveReader, append, to_zarr
 
 

@@ -13,9 +13,9 @@ import xarray as xr
 import zarr_core
 from object_stores import s3_environment, s3_store, same_place
 from zarr_core import LocalStore, MemoryStore
-from zarr_stores.chunk_cache import ChunkCacheStore
-from zarr_stores.redis import RedisStore
-from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.cache.chunk_cache import ChunkCacheStore
+from zarr_stores.databases.redis import RedisStore
+from zarr_stores.databases.sqlite import SQLiteStore
 from zarr_xarray import Appender, LiveReader, append
 
 pytest_plugins = ["servers.fixtures"]

@@ -10,7 +10,7 @@ import zarr_core
 import zarr_xarray
 from counting_store import CountingStore
 from waits import PATIENCE
-from zarr_stores.observer import ObservedStore
+from zarr_stores.wrappers.observer import ObservedStore
 from zarr_xarray import ZarrCoreBackend
 
 

@@ -314,7 +314,7 @@ def consolidate_metadata(
         Format of the group.
     metadata_key : str, optional
         In version 2, the name of the key for the consolidated metadata, by default
-        ``.zmetadata``.  :class:`zarr_stores.consolidated.ConsolidatedMetadataStore` reads other
+        ``.zmetadata``.  :class:`zarr_stores.integrity.consolidated.ConsolidatedMetadataStore` reads other
         keys.
     """
     found: Group = open_group(

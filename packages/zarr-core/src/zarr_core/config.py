@@ -66,7 +66,7 @@ class Settings:
         Environment: ``ZARR_CORE_NATIVE``.
     chunk_cache : CachePool, optional
         Memory in which the arrays that are opened or created from now on keep decoded chunks: a
-        ``zarr_stores.cache.CachePool``.  None: chunks are not kept.
+        ``zarr_stores.cache.lru_cache.CachePool``.  None: chunks are not kept.
     max_metadata_nbytes : int, optional
         Maximum size of a metadata document in bytes (by default 256 MiB), including consolidated
         metadata and references.  Reading may need several times as much memory.  None: no limit.
@@ -253,7 +253,7 @@ _RULES: dict[str, _Rule] = {
     "reserved_names": _one_of("error", "warn"),
     "native": _one_of("auto", "off", "require"),
     "chunk_cache": (
-        "a zarr_stores.cache.CachePool, such as CachePool(2**30)",
+        "a zarr_stores.cache.lru_cache.CachePool, such as CachePool(2**30)",
         lambda value: not isinstance(value, int | str),
         str,
     ),

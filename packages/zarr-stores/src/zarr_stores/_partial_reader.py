@@ -10,7 +10,7 @@ from zarr_core.extension import ByteReader, StoreReadError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_stores._server import ServerStore
+    from zarr_stores.databases.server_store import ServerStore
 
 
 class PartialReader(ByteReader):

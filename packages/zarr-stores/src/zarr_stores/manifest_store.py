@@ -11,16 +11,22 @@ from zarr_core.extension import StoreReadError, WrapperStore, check_key, check_p
 from zarr_core.tools import normalise_path
 
 from zarr_stores._after_fork import register_after_fork
-from zarr_stores.manifest import Manifest, hash_values, is_manifest_key, keys_below, record_of
-from zarr_stores.stored_manifest import StoredManifest, write_manifest
+from zarr_stores.integrity.manifest import (
+    Manifest,
+    hash_values,
+    is_manifest_key,
+    keys_below,
+    record_of,
+)
+from zarr_stores.integrity.stored_manifest import StoredManifest, write_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from zarr_core.extension import Buffers, Change, Store
 
+    from zarr_stores.integrity.stored_manifest import Changes
     from zarr_stores.result_types import Listing
-    from zarr_stores.stored_manifest import Changes
 
 __all__ = ["ManifestStore"]
 
@@ -42,7 +48,7 @@ class ManifestStore(WrapperStore):
     If the manifest does not exist, every value is read to create one.  Before its first change, the store
     records a writer, and the manifest is *behind* until :meth:`flush` or :meth:`close`; after a
     crash it remains behind until ``zarr-core digest --store`` or
-    :func:`zarr_stores.stored_manifest.write_manifest` writes it again.  A manifest that is not
+    :func:`zarr_stores.integrity.stored_manifest.write_manifest` writes it again.  A manifest that is not
     behind describes all values, also with several processes that write.
 
     Values that are set are hashed in memory.  Values that are changed in part, and those that
@@ -53,7 +59,7 @@ class ManifestStore(WrapperStore):
     --------
     >>> from zarr_core import MemoryStore, create_array
     >>> from zarr_stores.manifest_store import ManifestStore
-    >>> from zarr_stores.verify import verify
+    >>> from zarr_stores.integrity.verify import verify
     >>> memory = MemoryStore()
     >>> with ManifestStore(memory) as store:
     ...     array = create_array(store, shape=4, dtype="int32", data=[1, 2, 3, 4])

@@ -61,12 +61,12 @@ def command(
     try:
         with progress.bar("digest") as report:
             if dandi:
-                from zarr_stores.dandi_checksum import dandi_checksum
+                from zarr_stores.integrity.dandi_checksum import dandi_checksum
 
                 document["dandi"] = dandi_checksum(store, path, progress=report)
             else:
-                from zarr_stores.manifest import create_manifest
-                from zarr_stores.stored_manifest import write_manifest
+                from zarr_stores.integrity.manifest import create_manifest
+                from zarr_stores.integrity.stored_manifest import write_manifest
 
                 if in_store:
                     manifest = write_manifest(store, path, report)

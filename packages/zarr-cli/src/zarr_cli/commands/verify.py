@@ -14,7 +14,7 @@ from zarr_cli.output import json_option, print_json, print_styled
 from zarr_cli.progress import ProgressOutput, progress_options
 
 if TYPE_CHECKING:
-    from zarr_stores.verify import Verification
+    from zarr_stores.integrity.verify import Verification
 
 
 @click.command
@@ -60,7 +60,7 @@ def command(
     nbytes, listed (whether unexpected keys can be found); problems: a list of {key, kind, reason}.
     """
     require_stores()
-    from zarr_stores.verify import verify
+    from zarr_stores.integrity.verify import verify
 
     store, path = location.locate()
     try:

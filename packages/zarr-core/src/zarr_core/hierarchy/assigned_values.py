@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_core.interfaces.data_type import DataType
-    from zarr_core.selection.parsed_selection import ParsedSelection
+    from zarr_core.selection.parse import ParsedSelection
 
 
 _OBJECT = np.dtype(object)

@@ -155,7 +155,7 @@ def create_array(
 
     An array like ``data`` without its elements is :func:`empty_like`.  Code for one array is given
     by :func:`override_extensions`.  Locks for a store without locks between processes are in
-    ``zarr_stores.synchronizers``.
+    ``zarr_stores.wrappers.synchronizers``.
 
     Examples
     --------

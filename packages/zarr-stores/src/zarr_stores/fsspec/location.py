@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import StoreError
 
-from zarr_stores._database import path_exists
+from zarr_stores.databases.database_store import path_exists
 from zarr_stores.fsspec.http import http_options, limit_bodies
 from zarr_stores.fsspec.s3 import decode_bodies
 from zarr_stores.fsspec.traits import (

@@ -23,7 +23,7 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import LocalStore, key_lock, to_bytes
 
-from zarr_stores._database import is_key
+from zarr_stores.databases.database_store import is_key
 from zarr_stores.fsspec.calls import MISSING, Calls
 from zarr_stores.fsspec.files import (
     PARTIAL,

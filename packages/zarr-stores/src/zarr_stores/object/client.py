@@ -15,9 +15,9 @@ import numpy as np
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
 from zarr_core.tools import call_interruptibly, log, remote_memory, waiting
 
-from zarr_stores._database import is_key
 from zarr_stores._first_contact import reached
 from zarr_stores.content_encoding import MOST_DECODED, decompress, is_longer
+from zarr_stores.databases.database_store import is_key
 from zarr_stores.object import errors as errors
 from zarr_stores.object.location import check_not_forked, first_store, location_of
 from zarr_stores.object.response import DecodedResponse, EmptyResponse, coding_of, generation_of

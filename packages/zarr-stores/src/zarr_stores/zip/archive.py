@@ -29,7 +29,7 @@ from zarr_core.extension import (
 )
 from zarr_core.tools import WrapperReader
 
-from zarr_stores._database import path_exists
+from zarr_stores.databases.database_store import path_exists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

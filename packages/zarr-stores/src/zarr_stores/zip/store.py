@@ -181,7 +181,7 @@ class ZipStore(Store):
         -----
         The first request reads the end of the archive, with the central directory if it is
         small.  Each value, or the requested parts of it, is read with one request.  For a
-        store with latency, :class:`~zarr_stores.disk_cache.DiskCacheStore` reads blocks, and
+        store with latency, :class:`~zarr_stores.cache.disk_cache.DiskCacheStore` reads blocks, and
         with them small neighbouring values.
         """
         return cls((store, key), "r")

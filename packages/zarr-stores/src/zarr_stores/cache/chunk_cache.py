@@ -1,0 +1,249 @@
+"""A store whose arrays keep decoded chunks in memory."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr_core.extension import ChunkObserver
+
+from zarr_stores.cache.caching_store import MemoryCachingStore
+from zarr_stores.cache.chunk_reader import CachedChunkReader
+from zarr_stores.cache.pool import CacheInfo, CachePool, OpenedValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    import numpy as np
+    from zarr_core.extension import Store
+    from zarr_core.tools import ChunkReader, PreparedCodecChain
+
+    from zarr_stores.cache.pool import Changes
+
+__all__ = ["CacheInfo", "CachePool", "ChunkCacheStore"]
+
+
+class ChunkCacheStore(MemoryCachingStore):
+    """A store whose arrays keep decoded chunks, with least-recently-used eviction.
+
+    A selection of a chunk that is in the cache needs neither the store nor the codecs.  Of shards,
+    inner chunks are kept.
+
+    Parameters
+    ----------
+    inner : Store
+        The store.
+    max_bytes : int, CachePool or None
+        Maximum size of the decoded chunks in bytes; None for no limit.  Larger chunks, and those
+        of data types whose size in memory varies, are not kept.  A :class:`CachePool` is shared
+        with other stores; stores for the same location then share their chunks.
+    check : {"never", "generation"} or float
+        When to compare the generation of the value of a chunk with ``inner.generation``: never; at
+        every use, which costs a small request; or if the last comparison is older than this number
+        of seconds.  Another request is then sent before a value is read.
+
+    Notes
+    -----
+    Changes that are made through this object, or by arrays and groups of this process, are visible
+    immediately.  Changes that others make, or programs that use another store object directly, are
+    visible after the next comparison, or after :meth:`invalidate`.
+
+    Chunks are decoded once for all threads that need them.  Missing chunks are not kept.  Other
+    values, such as metadata, are not cached; for these, wrap an
+    :class:`~zarr_stores.cache.lru_cache.LRUCacheStore`.
+
+    Pickles and copies have an empty cache around the same store.
+
+    Raises
+    ------
+    StoreError
+        If an argument is not valid.
+
+    Examples
+    --------
+    >>> from zarr_core import MemoryStore, create_array, open
+    >>> from zarr_stores.cache.chunk_cache import ChunkCacheStore
+    >>> memory = MemoryStore()
+    >>> _ = create_array(memory, data=range(100), chunks=100)
+    >>> array = open(ChunkCacheStore(memory, 10**6))
+    >>> [int(array[index]) for index in (3, 50, 70)]
+    [3, 50, 70]
+    >>> array.store.cache_info().hits
+    2
+    """
+
+    def __init__(
+        self,
+        inner: Store,
+        max_bytes: int | CachePool | None,
+        check: Literal["never", "generation"] | float = "never",
+    ) -> None:
+        super().__init__(inner, max_bytes, check)
+        self._chunks = DecodedChunks(inner, self._memory, check)
+        self.traits = self.traits._replace(chunk_reader=self._chunk_reader)
+
+    def _chunk_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
+        return CachedChunkReader(self, codecs, self._chunks)
+
+    def invalidate(self) -> None:
+        """Remove all chunks of this store from the cache."""
+        self._memory.forget_all(self._chunks.prefix)
+
+    def _begin(self, key: str) -> None:
+        self._memory.begin_change(self._chunks.prefix + key)
+
+    def _end(self, key: str) -> None:
+        self._invalidate(key)
+        self._memory.end_change(self._chunks.prefix + key)
+
+    def _invalidate(self, key: str) -> None:
+        self._memory.forget(self._chunks.prefix + key)
+
+    @contextmanager
+    def _invalidate_below(self, prefix: str) -> Iterator[None]:
+        name = self._chunks.prefix + prefix
+        self._memory.begin_change(name)
+        try:
+            yield
+        finally:
+            self._memory.forget_all(name)
+            self._memory.end_change(name)
+
+
+class DecodedChunks(ChunkObserver):
+    """The decoded chunks of one store in a pool."""
+
+    def __init__(
+        self, store: Store, memory: CachePool, check: Literal["never", "generation"] | float
+    ) -> None:
+        self._store = store
+        self._memory = memory
+        self._checks = check != "never"
+        self._age = 0.0 if isinstance(check, str) else float(check)
+        # The generation of a file costs little: parts of two values are never combined.
+        self._has_files = store.traits.files is not None
+        self.prefix = f"chunk {memory.prefix_of(store)}"  # other than of encoded values
+        super().__init__()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether a cache has the same chunks, so that it sees the same changes."""
+        if not isinstance(other, DecodedChunks):
+            return NotImplemented
+        return self._memory is other._memory and self.prefix == other.prefix
+
+    def __hash__(self) -> int:
+        return hash(self.prefix)
+
+    def fits(self, nbytes: int) -> bool:
+        """Whether a chunk of this decoded size can be kept."""
+        return self._memory.fits(nbytes)
+
+    def get(self, key: str, part: Hashable) -> np.ndarray[Any, Any] | None:
+        """Return a chunk that is kept; None if it is not.
+
+        ``part`` distinguishes the chunks of a shard, and codecs that decode the value.
+        """
+        name = self.prefix + key
+        if self._checks and not self._is_current(key, name):
+            return None
+        return self._memory.use_chunk(name, part)
+
+    def _is_current(self, key: str, name: str) -> bool:
+        """Return whether chunks of a value can be used; remove them if the value was changed."""
+        memory = self._memory
+        known = memory.opened(name)
+        if known is None:
+            return False
+        now = time.monotonic()
+        if now - known.checked < self._age:
+            return True
+        change = memory.changes(name)
+        if self._store.generation(key) != known.generation:
+            memory.forget(name)
+            return False
+        memory.set_opened(name, known._replace(checked=now), change)
+        return True
+
+    def state(self, key: str) -> tuple[Changes, bool]:
+        """Return what every change of a value changes, and whether a change is going on.
+
+        No chunk is kept during a change: those in the cache are from before.
+        """
+        return self._memory.state(self.prefix + key)
+
+    def missed(self, key: str, in_parts: bool = False) -> tuple[Changes, OpenedValue | None]:
+        """Begin to read a value; pass the result to :meth:`keep`.
+
+        With ``in_parts``, the value contains several chunks, and :meth:`confirm` follows.
+        """
+        name = self.prefix + key
+        if not (self._checks or (in_parts and self._has_files)):
+            return self._memory.missed(name), None
+        # Before the value is read: the generation is never later than the value.
+        value = OpenedValue(0, self._store.generation(key), None, 0, time.monotonic())
+        known = self._memory.opened(name)
+        if known is not None and known.generation != value.generation:
+            self._memory.forget(name)  # also what others are reading
+        return self._memory.missed(name), value
+
+    def confirm(
+        self, key: str, state: Any, generation: str | None
+    ) -> tuple[Changes, OpenedValue | None] | None:
+        """Compare a value that was read in part with the one of the chunks that are kept.
+
+        ``state`` is the result of :meth:`missed`, ``generation`` the generation of the value that
+        was read, if it is known.
+        Returns the state for :meth:`keep`; None if another value is stored meanwhile, or the chunks
+        that were kept, which are now removed, were from another one.
+        """
+        name = self.prefix + key
+        changes, value = state
+        if value is not None:
+            is_same = (generation or self._store.generation(key)) == value.generation
+        else:
+            known = self._memory.opened(name)
+            is_same = known is None or generation in (None, known.generation)
+            if generation is not None:
+                value = OpenedValue(0, generation, None, 0, time.monotonic())
+        if is_same:
+            return changes, value
+        self._memory.forget(name)
+        return None
+
+    def keep(
+        self,
+        key: str,
+        part: Hashable,
+        chunk: np.ndarray[Any, Any],
+        state: Any,
+    ) -> None:
+        """Keep a chunk, which must not be changed any more, unless its value was changed since."""
+        name = self.prefix + key
+        changes, value = state  # of missed
+        if value is not None:
+            self._memory.set_opened(name, value, changes)
+        chunk.flags.writeable = False
+        self._memory.keep_chunk(name, part, chunk, changes)
+
+    def begin_change(self, store: Store, prefix: str) -> Callable[[], None] | None:
+        if not self._needs_notice(store):
+            return None
+        name = self.prefix + prefix
+        self._memory.begin_change(name)
+        return partial(self._end_change, name)
+
+    def _end_change(self, name: str) -> None:
+        self._memory.forget_all(name)
+        self._memory.end_change(name)
+
+    def _needs_notice(self, store: Store) -> bool:
+        """Whether values of a store are in the cache, which does not see changes through it."""
+        is_own = isinstance(store, ChunkCacheStore) and store._chunks == self  # noqa: SLF001 - the same class
+        return not is_own and bool(store == self._store)
+
+
+def with_chunk_cache(store: Store, pool: CachePool) -> Store:
+    """Wrap a store as the setting ``chunk_cache`` requires, unless it has such a cache."""
+    return store if isinstance(store, ChunkCacheStore) else ChunkCacheStore(store, pool)

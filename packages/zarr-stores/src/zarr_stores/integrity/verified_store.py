@@ -1,0 +1,198 @@
+"""A store that compares every value with a manifest when it is read."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import (
+    BufferByteReader,
+    Store,
+    StoreError,
+    StoreReadError,
+    check_key,
+    check_prefix,
+)
+from zarr_core.tools import normalise_path
+
+from zarr_stores.integrity.manifest import Manifest, is_manifest_key, load_manifest, record_of
+from zarr_stores.integrity.verify import find_manifest
+from zarr_stores.wrappers.read_only import ReadOnlyStore
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from zarr_core.extension import Buffer, ByteRange, ByteReader
+
+    from zarr_stores.result_types import Listing
+
+__all__ = ["VerifiedStore"]
+
+
+class VerifiedStore(ReadOnlyStore):
+    """A read-only view of a hierarchy that returns only values that are in its manifest.
+
+    A value that differs, is missing or is not in the manifest raises an error that names its key.
+    Listings contain the keys of the manifest, also if the store cannot be listed.
+
+    Parameters
+    ----------
+    inner : Store
+        The store.
+    manifest : Manifest or path, optional
+        The manifest, or the file that has it.  By default the one that is stored at the path or
+        above it; it must not be behind.
+    path : str
+        Path of the node that the manifest describes.  Values outside it are not compared.
+
+    Notes
+    -----
+    Values are always read as a whole, also if only a part is needed; a
+    :class:`~zarr_stores.cache.lru_cache.LRUCacheStore` around this store keeps them for the next part.  A
+    value that differs is read once more from a store with latency.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If the manifest does not exist.
+    StoreError
+        If the manifest is not valid, or is behind.
+    """
+
+    def __init__(
+        self,
+        inner: Store,
+        manifest: Manifest | str | os.PathLike[str] | None = None,
+        path: str = "",
+    ) -> None:
+        super().__init__(inner)
+        self.path = normalise_path(path)
+        if manifest is None:
+            self._manifest, behind, root = find_manifest(inner, self.path)
+            if behind:
+                raise StoreError(
+                    f"cannot verify: {behind}. End the writers, or read every value and store the "
+                    "manifest again with: zarr-core digest LOCATION --store",
+                    inner,
+                )
+            self.path = root
+        else:
+            self._manifest = load_manifest(manifest)
+        self._prefix = f"{self.path}/" if self.path else ""
+        self._keys = sorted(self._manifest)
+        self.supports_listing = True
+        self.in_memory = True
+
+    def _verified(self, key: str, value: Buffer | int | None) -> Buffer | None:
+        """Return a value if it is in the manifest; read it again if it differs."""
+        name = self._described(key)
+        if name is None:
+            return None if isinstance(value, int) else value
+        expected = self._manifest.record(name)
+        problem = _problem(value, expected)
+        if not problem and not isinstance(value, int):
+            return value
+        if self.max_concurrency is not None:
+            self.discard_cached(key)
+            value = self._get(key)
+            if not isinstance(value, int) and not (problem := _problem(value, expected)):
+                return value
+            problem += ", also when it was read again"
+        raise StoreReadError(f"the value is not verified: {problem}", self, key)
+
+    # --- readable ---
+
+    def get(self, key: str) -> Buffer | None:
+        return self._verified(key, self._get(key))
+
+    def _get(self, key: str) -> Buffer | int | None:
+        """Return a value; its length if it is longer than in the manifest."""
+        name = self._described(key)
+        if name is None:
+            return self.inner.get(key)
+        expected = self._manifest[name].size if name in self._manifest else 0
+        return self.inner.get_limited(key, expected)
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        value = self.get(key)
+        return None if value is None else BufferByteReader(value)
+
+    def _described(self, key: str) -> str | None:
+        """Return the key in the manifest; None if the manifest does not describe it."""
+        check_key(key)
+        if not key.startswith(self._prefix) or is_manifest_key(key):
+            return None
+        return key[len(self._prefix) :]
+
+    def exists(self, key: str) -> bool:
+        name = self._described(key)
+        return self.inner.exists(key) if name is None else name in self._manifest
+
+    def getsize(self, key: str) -> int | None:
+        name = self._described(key)
+        if name is None:
+            return self.inner.getsize(key)
+        return self._manifest[name].size if name in self._manifest else None
+
+    # --- listable ---
+
+    def _below(self, prefix: str) -> tuple[int, int] | None:
+        """Return where keys below a prefix are; None if the manifest does not describe it."""
+        check_prefix(prefix)
+        if not prefix.startswith(self._prefix):
+            return None
+        within = prefix[len(self._prefix) :]
+        end = within[:-1] + "0" if within else ""  # "0" follows "/"
+        keys = self._keys
+        return bisect_left(keys, within), bisect_left(keys, end) if end else len(keys)
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        found = self._below(prefix)
+        if found is None:
+            return (key for key in self.inner.list_prefix(prefix) if not is_manifest_key(key))
+        return map(self._prefix.__add__, self._keys[slice(*found)])
+
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        if self._below(prefix) is None:
+            return Store.list_sizes(self, prefix)
+        skip = len(self._prefix)
+        return ((key, self._manifest[key[skip:]].size) for key in self.list_prefix(prefix))
+
+    def list_dir(self, prefix: str) -> Listing:
+        found = self._below(prefix)
+        if found is None:
+            return self.inner.list_dir(prefix)
+        start, stop = found
+        skip = len(prefix) - len(self._prefix)
+        keys, prefixes = [], []
+        while start < stop:
+            key = self._keys[start]
+            slash = key.find("/", skip)
+            if slash < 0:
+                keys.append(self._prefix + key)
+                start += 1
+            else:
+                prefixes.append(self._prefix + key[: slash + 1])
+                start = bisect_left(self._keys, key[:slash] + "0", start, stop)
+        return keys, prefixes
+
+    # --- the object ---
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.inner, self._manifest, self.path
+
+
+def _problem(value: Buffer | int | None, expected: bytes | None) -> str:
+    """Return how a value differs from its record; empty if it does not."""
+    if value is None:
+        return "" if expected is None else "it is in the manifest, but not in the store"
+    if expected is None:
+        return "it is in the store, but not in the manifest"
+    size = int.from_bytes(expected[:8], "big")
+    length = value if isinstance(value, int) else len(value)
+    if size != length:
+        return f"it has {length} bytes instead of {size}"
+    if not isinstance(value, int) and record_of(value) == expected:
+        return ""
+    return "its content is not that of the manifest"

@@ -1,0 +1,255 @@
+"""Comparison of a hierarchy with its manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zarr_core.extension import Location, NodeNotFoundError, StoreError, StoreReadError
+from zarr_core.tools import opened_store
+
+from zarr_stores.integrity.manifest import (
+    MANIFEST_NAME,
+    Manifest,
+    create_manifest,
+    hash_values,
+    keys_below,
+    load_manifest,
+)
+from zarr_stores.integrity.stored_manifest import StoredManifest
+from zarr_stores.integrity.stored_manifest import behind as behind_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Mapping
+
+    from zarr_core.extension import Store
+    from zarr_core.tools import StoreLike
+
+__all__ = ["ManifestProblem", "Verification", "find_manifest", "verify"]
+
+
+class ManifestProblem(NamedTuple):
+    """A key that is not as its manifest says."""
+
+    key: str
+    """The key, relative to the verified node."""
+    kind: str
+    """``"missing"``, ``"unexpected"``, ``"size"``, ``"content"``, ``"misplaced"`` (the value of
+    another key) or ``"unreadable"``."""
+    reason: str
+    """The problem in words."""
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The result of comparing a hierarchy with its manifest.
+
+    Parameters
+    ----------
+    store, path : str
+        The location.
+    keys, nbytes : int
+        Number of keys that were read, and length of their values in bytes.
+    digest : str
+        The digest of the manifest.
+    problems : tuple of ManifestProblem
+        All keys that differ, sorted.
+    behind : str
+        Why the manifest may not describe the present values; empty if it does.  The differences
+        are then changes that were not recorded, or damage.
+    listed : bool
+        Whether the store was listed; otherwise unexpected keys are unknown.
+    """
+
+    store: str
+    path: str
+    keys: int
+    nbytes: int
+    digest: str
+    problems: tuple[ManifestProblem, ...]
+    behind: str = ""
+    listed: bool = True
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether every value is as the manifest says."""
+        return not self.problems
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as JSON."""
+        return {
+            "store": self.store,
+            "path": self.path,
+            "sound": self.is_sound,
+            "behind": self.behind,
+            "digest": self.digest,
+            "keys": self.keys,
+            "nbytes": self.nbytes,
+            "listed": self.listed,
+            "problems": [problem._asdict() for problem in self.problems],
+        }
+
+
+def find_manifest(store: Store, path: str) -> tuple[Manifest, str, str]:
+    """Return the manifest of a node, or of the nearest group above it that has one.
+
+    Returns
+    -------
+    manifest : Manifest
+        The manifest of that group.
+    behind : str
+        Why it may not describe the present values; empty if it does.
+    root : str
+        Path of that group.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If the manifest does not exist.
+    """
+    root = path
+    while True:
+        manifest, changes = StoredManifest(store, root).read()
+        if manifest is not None:
+            return manifest, behind_of(changes), root
+        if not root:
+            raise NodeNotFoundError(
+                Location(store, path),
+                f"the manifest {MANIFEST_NAME!r} was not found here or above; pass the file of a "
+                "manifest, or store one with: zarr-core digest LOCATION --store",
+            )
+        root = root.rpartition("/")[0]
+
+
+def verify(
+    store: StoreLike,
+    manifest: Manifest | str | os.PathLike[str] | None = None,
+    path: str | None = None,
+    *,
+    digest: str | None = None,
+    progress: Callable[[Any], object] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Verification:
+    """Read every value below a node and compare it with a manifest.
+
+    Parameters
+    ----------
+    store : store-like
+        Location; an array or group for the node and everything below it.
+    manifest : Manifest or path, optional
+        The manifest of the node, or the file that has it.  By default the one that is stored in
+        the node or a group above it.
+    path : str, optional
+        Path of the node in the store.
+    digest : str, optional
+        The digest that the manifest must have.  Without a manifest, it is compared with the digest
+        of the node; the only problem is then that of the key ``""``.
+    progress : callable, optional
+        As for :func:`zarr_core.copy`.
+    storage_options : mapping, optional
+        Further arguments for the store of a URL.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If the manifest does not exist.
+    StoreError
+        If the manifest is not valid or has another digest, or the store fails.
+    """
+    with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
+        place, below = opened
+        if manifest is None and digest is not None:
+            return _verify_digest(place, below, digest.lower(), progress)
+        prefix = f"{below}/" if below else ""
+        behind, root = "", below
+        if manifest is None:
+            expected, behind, root = find_manifest(place, below)
+            expected = expected.below(below[len(root) :].lstrip("/"))
+        else:
+            expected = load_manifest(manifest)
+            if digest is not None and expected.digest != digest.lower():
+                raise StoreError(
+                    f"the manifest has the digest {expected.digest}, not {digest}; it is not the "
+                    "manifest to which that digest belongs",
+                    store=manifest if isinstance(manifest, str) else "Manifest",
+                )
+        lists = place.supports_listing
+        found = keys_below(place, prefix) if lists else ()
+        known = {prefix + key for key in expected}
+        hashes = hash_values(place, [*dict.fromkeys([*found, *sorted(known)])], progress)
+        if manifest is None and not behind:
+            behind = _changed_since(place, root, expected, below)
+        problems: list[ManifestProblem] = []
+        nbytes = count = 0
+        for key, value in hashes.items():
+            if isinstance(value, tuple):
+                nbytes += value[0]
+                count += 1
+            problems += _compare(expected, key[len(prefix) :], value)
+        return Verification(
+            str(place), f"/{below}", count, nbytes, expected.digest,
+            tuple(_named(expected, sorted(problems), hashes, prefix)), behind, lists,
+        )  # fmt: skip
+
+
+def _changed_since(store: Store, root: str, expected: Manifest, below: str) -> str:
+    """Return that the manifest is behind if values were changed while they were read."""
+    manifest, behind, _ = find_manifest(store, root)
+    if behind or manifest.below(below[len(root) :].lstrip("/")) == expected:
+        return behind
+    return "the manifest was changed while the values were read; verify again"
+
+
+def _compare(
+    expected: Manifest, key: str, value: tuple[int, bytes] | StoreReadError | None
+) -> Iterator[ManifestProblem]:
+    record = expected.record(key)
+    if isinstance(value, StoreReadError):
+        yield ManifestProblem(key, "unreadable", f"cannot be read: {value.reason}")
+    elif value is None:
+        if record is not None:  # otherwise removed meanwhile
+            yield ManifestProblem(key, "missing", "is in the manifest, but not in the store")
+    elif record is None:
+        yield ManifestProblem(key, "unexpected", "is in the store, but not in the manifest")
+    elif record != value[0].to_bytes(8, "big") + value[1]:
+        size = int.from_bytes(record[:8], "big")
+        if size != value[0]:
+            yield ManifestProblem(key, "size", f"has {value[0]} bytes instead of {size}")
+        else:
+            yield ManifestProblem(key, "content", "has another content than in the manifest")
+
+
+def _named(
+    expected: Manifest,
+    problems: list[ManifestProblem],
+    hashes: dict[str, tuple[int, bytes] | StoreReadError | None],
+    prefix: str,
+) -> Iterator[ManifestProblem]:
+    """Name the keys whose values are at other keys."""
+    owners: dict[bytes, str] = {}
+    if any(problem.kind in ("size", "content", "unexpected") for problem in problems):
+        owners = {record[8:]: key for key, record in expected.records().items()}
+    for problem in problems:
+        value = hashes[prefix + problem.key]
+        owner = owners.get(value[1]) if isinstance(value, tuple) else None
+        if owner is None:
+            yield problem
+        elif problem.kind == "unexpected":
+            yield problem._replace(reason=f"{problem.reason}; it has the value of {owner!r}")
+        else:
+            yield problem._replace(kind="misplaced", reason=f"has the value of {owner!r}")
+
+
+def _verify_digest(
+    store: Store, path: str, digest: str, progress: Callable[[Any], object] | None
+) -> Verification:
+    found = create_manifest(store, path, progress=progress)
+    problems: tuple[ManifestProblem, ...] = ()
+    if found.digest != digest:
+        reason = f"the digest of the hierarchy is {found.digest}, not {digest}"
+        problems = (ManifestProblem("", "content", reason),)
+    return Verification(str(store), f"/{path}", len(found), found.nbytes, digest, problems)
