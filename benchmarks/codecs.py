@@ -25,8 +25,9 @@ from zarr_core.extension import (
     ArrayToArrayCodec,
     BytesToBytesCodec,
     ExtensionDefinition,
+    create_extension,
+    data_type_for,
 )
-from zarr_core.tools import create_extension, data_type_for
 
 from benchmarks.bare_codecs import STRING, Case, Sized, cases
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import zarr_core as zarr
-from zarr_core.extension import ExtensionDefinition, ZarrError
-from zarr_core.tools import create_extension
+from zarr_core.extension import ExtensionDefinition, ZarrError, create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable

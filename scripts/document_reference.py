@@ -18,7 +18,6 @@ REFERENCE = ROOT / "docs" / "reference"
 CORE = {
     "zarr_core": "opening, creating, arrays, groups, copying, settings",
     "zarr_core.extension": "the interfaces of extensions",
-    "zarr_core.tools": "functions for other distributions",
     "zarr_core.errors": "exceptions",
 }
 """The public modules of the core, whose pages are written by hand."""

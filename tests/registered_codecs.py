@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 from plain_data_type import Plain
+from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
-from zarr_core.extension import ArrayRepresentation, ArrayToArrayCodec, ExtensionDefinition
-from zarr_core.tools import CodecChain, create_extension, data_type_for
+from zarr_core.extension import (
+    ArrayRepresentation,
+    ArrayToArrayCodec,
+    ExtensionDefinition,
+    create_extension,
+    data_type_for,
+)
 
 
 def made(name, **configuration):

@@ -158,18 +158,38 @@ USERS = (
 )
 
 
-def test_plugins_import_public_modules_only():
-    deeper = {
-        (module, name)
-        for module, name, _, _ in IMPORTS
-        if not module.startswith("zarr_core")
-        and name.startswith("zarr_core")
-        and name not in ("zarr_core.errors", "zarr_core.extension", "zarr_core.tools")
-        and not (name == "zarr_core" and module.startswith(USERS))
-        # A display replaces the text output of the core.
-        and not (name.startswith("zarr_core.display.") and module.startswith("zarr_display"))
+def imported_from_the_core(file):
+    """Modules of the core that are not public, with the names that a file imports from them."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("zarr_core."):
+            if node.module not in ("zarr_core.errors", "zarr_core.extension"):
+                yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((it.name, "") for it in node.names if it.name.startswith("zarr_core."))
+
+
+def test_distributions_import_listed_names_of_the_core():
+    names = {
+        imported
+        for package in PACKAGES
+        if package.name != "zarr_core"
+        for file in package.rglob("*.py")
+        for imported in imported_from_the_core(file)
     }
-    assert not deeper
+    listed = tomllib.loads((Path(__file__).parent / "core_imports.toml").read_text())
+    expected = {
+        (f"zarr_core.{module}", name) for module, row in listed.items() for name in row.split()
+    }
+    assert names == expected, "each name is a part of the core that others depend on"
+
+
+def test_plugins_do_not_import_the_top_level_of_the_core():
+    users = {
+        module.partition(".")[0]
+        for module, name, _, _ in IMPORTS
+        if name == "zarr_core" and not module.startswith(("zarr_core", *USERS))
+    }
+    assert not users
 
 
 def test_plugins_do_not_know_each_other():

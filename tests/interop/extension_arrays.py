@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
-from zarr_core.extension import ArrayToArrayCodec, ArrayToBytesCodec, ExtensionDefinition
+from zarr_core.extension import (
+    ArrayToArrayCodec,
+    ArrayToBytesCodec,
+    ExtensionDefinition,
+    create_extension,
+)
 from zarr_core.registry.resolve import find_class
-from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

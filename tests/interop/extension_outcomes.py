@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import zarr_core
 from extension_arrays import forms
-from zarr_core.tools import create_extension
+from zarr_core.extension import create_extension
 
 if TYPE_CHECKING:
     from pathlib import Path

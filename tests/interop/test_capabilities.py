@@ -31,7 +31,7 @@ import zarr_core as zarr
 import zarr_core.extension as zarr_extension
 from markdown_pages import BLOCK
 from zarr_compat import parse_units
-from zarr_core import tools
+from zarr_core import extension
 from zarr_stores.databases.dbm import DBMStore
 from zarr_stores.zip import ZipStore
 
@@ -245,7 +245,7 @@ def stored(array, key, dtype="u1"):
 
 # What the code of a line can use; names of CREATED are created again for each line with them.
 KNOWN = {
-    "zarr": zarr, "inner_order": lambda array: tools.inner_order(array.stored.codecs), "zarr_extension": zarr_extension, "compat": compat, "parse_units": parse_units, "np": np,
+    "zarr": zarr, "inner_order": lambda array: extension.inner_order(array.stored.codecs), "zarr_extension": zarr_extension, "compat": compat, "parse_units": parse_units, "np": np,
     "numcodecs": numcodecs, "pickle": pickle, "json": json, "refuses": refuses, "raises": raises,
     "from_path": from_path, "with_setting": with_setting, "Dataset": Dataset, "Minimal": Minimal,
     "metadata_of": metadata_of, "v2": v2, "v2_without": v2_without, "files": files, "zipfile": zipfile, "fsspec": fsspec, "in_threads": in_threads, "with_group": with_group, "ZipStore": ZipStore, "DBMStore": DBMStore,

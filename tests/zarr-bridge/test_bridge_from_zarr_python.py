@@ -19,9 +19,8 @@ from zarr_core.errors import (
     ExtensionConflictError,
     ExtensionLoadError,
 )
-from zarr_core.extension import ArrayRepresentation, ExtensionDefinition
+from zarr_core.extension import ArrayRepresentation, ExtensionDefinition, create_extension
 from zarr_core.registry import discovery
-from zarr_core.tools import create_extension
 
 SOURCE = '''
 import asyncio

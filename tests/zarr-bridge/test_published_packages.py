@@ -17,10 +17,9 @@ import zarr as zarr_python
 import zarr_core as zarr
 from zarr_core.config import config
 from zarr_core.errors import ExtensionConflictError, ExtensionLoadError
-from zarr_core.extension import ExtensionDefinition
+from zarr_core.extension import ExtensionDefinition, create_extension
 from zarr_core.registry import discovery
 from zarr_core.registry.provider import normalize_name
-from zarr_core.tools import create_extension
 
 RNG = np.random.default_rng(3)
 FIELD = RNG.normal(20, 5, (16, 64)).astype("float32")

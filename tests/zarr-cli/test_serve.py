@@ -305,7 +305,7 @@ def test_store_errors_and_truncated_values(tmp_path):
             return reader
 
     from zarr_core.extension import StoreReadError as zarr_error
-    from zarr_core.tools import WrapperReader
+    from zarr_core.interfaces.byte_reader import WrapperReader
 
     class Reader(WrapperReader):
         def __init__(self, inner, read):

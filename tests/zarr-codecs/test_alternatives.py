@@ -14,8 +14,12 @@ import numpy as np
 import pytest
 from zarr_conformance.kit import BytesToBytesCodecTests
 from zarr_core.config import config
-from zarr_core.extension import ChecksumError, ChunkDecodeError, ExtensionDefinition
-from zarr_core.tools import create_extension
+from zarr_core.extension import (
+    ChecksumError,
+    ChunkDecodeError,
+    ExtensionDefinition,
+    create_extension,
+)
 
 CONTENT = bytes(range(256)) * 8
 USUAL = "zarr-codecs"

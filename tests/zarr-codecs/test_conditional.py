@@ -19,8 +19,8 @@ from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
     StoreReadOnlyError,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 SMOOTH = bytes(1000)
 NOISE = np.random.default_rng(1).bytes(1000)

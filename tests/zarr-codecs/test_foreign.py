@@ -19,9 +19,9 @@ from zarr_core.extension import (
     CodecError,
     ExtensionConfigurationError,
     ExtensionDefinition,
+    create_extension,
 )
 from zarr_core.registry import discovery
-from zarr_core.tools import create_extension
 
 SOURCE = '''
 import numpy as np

@@ -19,8 +19,9 @@ from zarr_core.extension import (
     ChunkDecodeError,
     ExtensionConfigurationError,
     ExtensionDefinition,
+    create_extension,
+    data_type_for,
 )
-from zarr_core.tools import create_extension, data_type_for
 
 NUMBERS = (np.arange(60).reshape(5, 4, 3) ** 2 % 251 - 20) * 1.01
 

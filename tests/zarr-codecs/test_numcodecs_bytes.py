@@ -19,8 +19,8 @@ from zarr_core.extension import (
     DataType,
     ExtensionConfigurationError,
     ExtensionDefinition,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 CONTENT = (np.arange(900, dtype="<i4") ** 2 % 1009).tobytes()
 

@@ -22,8 +22,8 @@ from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
     Location,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 TESTS = Path(__file__).parents[1]
 ITEMS = ["a", None, 1, 2.5, True, {"k": [1]}]

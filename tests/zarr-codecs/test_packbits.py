@@ -15,8 +15,8 @@ from zarr_core.extension import (
     ChunkDecodeError,
     ExtensionConfigurationError,
     OrthogonalIndexer,
+    data_type_for,
 )
-from zarr_core.tools import data_type_for
 
 
 def in_python(values, first, last):

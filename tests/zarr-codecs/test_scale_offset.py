@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from registered_codecs import chain, data_type, made, representation, round_trip
 from zarr_codecs.scale_offset import ScaleOffsetCodec
+from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import CodecChainError
 from zarr_core.extension import (
     ChunkDecodeError,
@@ -13,7 +14,6 @@ from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
 )
-from zarr_core.tools import CodecChain
 
 WIDTHS = st.sampled_from(["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
 

@@ -13,8 +13,8 @@ from zarr_core.extension import (
     CodecError,
     ExtensionConfigurationError,
     ExtensionDefinition,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 NUMBERS = (np.arange(60).reshape(5, 4, 3) ** 2 % 251 - 20) * 3
 

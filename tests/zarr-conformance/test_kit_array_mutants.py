@@ -40,7 +40,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from zarr_core.extension import BasicIndexer, ChunkDecodeError, PartialEncodeCodec
-from zarr_core.tools import put, take
+from zarr_core.selection.projection import put, take
 
 SHARED = np.zeros(1 << 16, "u1")
 

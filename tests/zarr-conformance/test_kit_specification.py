@@ -3,8 +3,7 @@
 import zarr_core as zarr
 from zarr_conformance.kit import BytesToBytesCodecTests
 from zarr_conformance.kit.specification import broken_cases, cases_of
-from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import create_extension
+from zarr_core.extension import ExtensionDefinition, create_extension
 
 ZSTD = type(create_extension("codec", ExtensionDefinition("zstd", {"level": 1})))
 

@@ -18,7 +18,7 @@ from zarr_core.errors import (
     StoreError,
     StoreReadOnlyError,
 )
-from zarr_core.tools import strictjson, update_additional_fields
+from zarr_core.extension import strictjson, update_additional_fields
 
 
 class Failing(zarr.MemoryStore):

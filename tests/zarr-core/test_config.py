@@ -151,7 +151,7 @@ def test_the_memory_for_remote_chunks_is_a_number_of_bytes(config, limit):
 
 def test_the_memory_for_remote_chunks_is_the_limit_of_their_reads():
     from zarr_core import config
-    from zarr_core.tools import remote_memory
+    from zarr_core.engine.scratch import remote_memory
 
     with config.set(remote_memory_nbytes=1234):
         assert remote_memory.limit == 1234

@@ -15,7 +15,9 @@ from zarr_core.errors import (
     NodeTypeError,
     StoreReadOnlyError,
 )
-from zarr_core.tools import metadata_differences, parse_partial_metadata, update_additional_fields
+from zarr_core.extension import update_additional_fields
+from zarr_core.normalize.compare_metadata import metadata_differences
+from zarr_core.normalize.constraints import parse_partial_metadata
 
 SHARDING = {"name": "sharding_indexed"}
 

@@ -16,7 +16,7 @@ from zarr_core.extension import (
     ChunkDecodeError,
     PartialEncodeCodec,
 )
-from zarr_core.tools import put, take
+from zarr_core.selection.projection import put, take
 
 NAME = "acme.x"
 

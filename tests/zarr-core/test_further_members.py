@@ -12,8 +12,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
     UnsupportedFieldError,
 )
-from zarr_core.extension import MetadataExtension, ValidationProblem
-from zarr_core.tools import update_additional_fields
+from zarr_core.extension import MetadataExtension, ValidationProblem, update_additional_fields
 
 
 class Units(MetadataExtension):

@@ -8,12 +8,12 @@ import pytest
 import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core import tools
+from zarr_core import extension
 from zarr_core.errors import CodecChainError, MetadataValidationError
 
 
 def inner_order(array):
-    return tools.inner_order(array.stored.codecs)
+    return extension.inner_order(array.stored.codecs)
 
 
 @settings(max_examples=60, deadline=None)

@@ -13,7 +13,7 @@ import pytest
 import zarr_core as zarr
 from zarr_core.engine import native
 from zarr_core.errors import ValueReplacedError
-from zarr_core.tools import WrapperReader
+from zarr_core.interfaces.byte_reader import WrapperReader
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from zarr_core.errors import (
     MetadataValidationError,
     NodeNotFoundError,
 )
-from zarr_core.tools import read_metadata, read_metadata_from
+from zarr_core.extension import read_metadata
+from zarr_core.interfaces.metadata_document import read_metadata_from
 
 LIMIT = 100_000
 MANY = {f"k{number}": "x" * 100 for number in range(2 * LIMIT // 100)}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from zarr_core.errors import UnknownExtensionError
-from zarr_core.tools import data_type_for
+from zarr_core.extension import data_type_for
 
 SOURCE = """
 import numpy

@@ -7,7 +7,8 @@ import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
 from zarr_core.errors import NodeExistsError, NodeNameError
-from zarr_core.tools import check_reserved_names, format_named, permit_nodes
+from zarr_core.formats.lookup import format_named
+from zarr_core.hierarchy.create_node import check_reserved_names, permit_nodes
 
 PATHS = ["__grp", "__grp/__inner", "__grp/x", "__v", "ok"]
 

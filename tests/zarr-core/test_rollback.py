@@ -10,7 +10,8 @@ import pytest
 import zarr_core as zarr
 from failing_store import FailingStore
 from zarr_core.errors import NodeExistsError, StoreError, ZarrError
-from zarr_core.tools import Rollback, format_named
+from zarr_core.formats.lookup import format_named
+from zarr_core.hierarchy.rollback import Rollback
 
 VALUES = np.arange(1, 37, dtype="int32").reshape(6, 6)
 FORMATS = [2, 3, "n5", "draft", "draft-2021"]

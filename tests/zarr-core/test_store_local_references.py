@@ -5,10 +5,10 @@ import os
 import pytest
 from zarr_core.errors import StoreError, StoreReadError
 from zarr_core.extension import BufferByteReader
+from zarr_core.interfaces.byte_reader import WrapperReader
 from zarr_core.stores import local_files
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_core.tools import WrapperReader
 
 OLD = bytes(range(256)) * 40
 

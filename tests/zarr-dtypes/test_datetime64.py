@@ -9,8 +9,7 @@ import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataValidationError
-from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import create_extension, data_type_for
+from zarr_core.extension import ExtensionDefinition, create_extension, data_type_for
 from zarr_dtypes.datetime64 import DateTime64
 from zarr_dtypes.timedelta64 import TimeDelta64
 

@@ -7,8 +7,7 @@ from importlib.resources import files
 import jsonschema
 import pytest
 import zarr_core
-from zarr_core.extension import DataType, ExtensionDefinition
-from zarr_core.tools import create_extension
+from zarr_core.extension import DataType, ExtensionDefinition, create_extension
 
 LINES = {
     entry.name: entry

@@ -6,7 +6,7 @@ import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import ChunkDecodeError, CodecChainError, MetadataValidationError
-from zarr_core.tools import data_type_for
+from zarr_core.extension import data_type_for
 from zarr_dtypes.fixed_length_utf32 import FixedLengthUTF32
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)

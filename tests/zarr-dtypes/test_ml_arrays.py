@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
-from zarr_core.tools import data_type_for
+from zarr_core.extension import data_type_for
 
 FLOATS = [
     "bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",

@@ -6,7 +6,7 @@ import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError
-from zarr_core.tools import data_type_for
+from zarr_core.extension import data_type_for
 from zarr_dtypes.string import String
 
 STRINGS = np.dtypes.StringDType()

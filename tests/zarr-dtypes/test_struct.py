@@ -16,8 +16,13 @@ from zarr_core.errors import (
     MetadataValidationError,
     UnknownExtensionError,
 )
-from zarr_core.extension import DataType, ExtensionDefinition, Location
-from zarr_core.tools import create_extension, data_type_for
+from zarr_core.extension import (
+    DataType,
+    ExtensionDefinition,
+    Location,
+    create_extension,
+    data_type_for,
+)
 from zarr_dtypes.struct import Struct
 
 RECORD = np.dtype([("id", "i4"), ("p", [("x", "f4"), ("s", "S3")]), ("at", "M8[s]"), ("u", "U2")])

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.codecs.bytes import BytesCodec
-from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import create_extension, data_type_for
+from zarr_core.extension import ExtensionDefinition, create_extension, data_type_for
 from zarr_dtypes.struct import Struct
 from zarr_dtypes.structured import Structured
 from zarr_transfer import convert

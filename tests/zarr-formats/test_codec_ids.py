@@ -1,8 +1,7 @@
 """Conversion between configurations of numcodecs and codecs of version 3."""
 
 import pytest
-from zarr_core.extension import ExtensionDefinition, Location
-from zarr_core.tools import create_extension
+from zarr_core.extension import ExtensionDefinition, Location, create_extension
 from zarr_formats.codec_ids import KINDS, config, definition
 
 

@@ -9,8 +9,7 @@ from draft_stores import SPEC, array_store, document_of, metadata_of, open_a, st
 from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataError, MetadataValidationError
-from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import create_extension
+from zarr_core.extension import ExtensionDefinition, create_extension
 from zarr_formats.draft.fill_values import read_fill_value, write_fill_value
 
 NUMBERS = [

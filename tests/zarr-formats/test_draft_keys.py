@@ -9,8 +9,7 @@ from draft_stores import ARRAY, DIALECT, OLD_ARRAY, TEXT, array_store, open_a, r
 from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core.errors import ExtensionConfigurationError, NodeNameError
-from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import create_extension
+from zarr_core.extension import ExtensionDefinition, create_extension
 from zarr_formats.draft.chunk_keys import DraftEncoding
 from zarr_formats.draft.keys import Layout
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.extension import MetadataValidationError
-from zarr_core.tools import create_extension
+from zarr_core.extension import MetadataValidationError, create_extension
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.typestr import read_dtype
 

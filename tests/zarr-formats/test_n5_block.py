@@ -19,9 +19,8 @@ from zarr_core.errors import (
     ExtensionConfigurationError,
     MetadataValidationError,
 )
-from zarr_core.extension import ArrayRepresentation, ExtensionDefinition, Location
+from zarr_core.extension import ArrayRepresentation, ExtensionDefinition, Location, create_extension
 from zarr_core.stores.memory import MemoryStore
-from zarr_core.tools import create_extension
 from zarr_formats.n5.block import BlockCodec
 from zarr_formats.n5.default import N5DefaultCodec
 from zarr_formats.n5.header import read_header, write_header

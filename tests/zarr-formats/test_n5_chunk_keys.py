@@ -5,8 +5,7 @@ import pickle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zarr_core.extension import ExtensionDefinition, Location
-from zarr_core.tools import create_extension
+from zarr_core.extension import ExtensionDefinition, Location, create_extension
 from zarr_formats.n5.chunk_keys import N5Encoding
 
 

@@ -7,8 +7,13 @@ import jsonschema
 import pytest
 import zarr_core
 from zarr_core.errors import MetadataValidationError
-from zarr_core.extension import ArrayMetadata, ExtensionDefinition, GroupMetadata, Location
-from zarr_core.tools import package_schema
+from zarr_core.extension import (
+    ArrayMetadata,
+    ExtensionDefinition,
+    GroupMetadata,
+    Location,
+    package_schema,
+)
 from zarr_formats.n5.compression import codec_of, compression_of
 from zarr_formats.n5.format import N5
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xxhash import xxh32_intdigest as xxh32
 from zarr_core.errors import ChecksumError, ChunkDecodeError, ExtensionConfigurationError
-from zarr_core.extension import ExtensionDefinition, Location
-from zarr_core.tools import create_extension
+from zarr_core.extension import ExtensionDefinition, Location, create_extension
 from zarr_formats.n5.lz4 import N5Lz4Codec
 
 SEED = 0x9747B28C

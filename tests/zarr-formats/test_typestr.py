@@ -5,8 +5,7 @@ import pytest
 from growth import LIMIT, growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.extension import ExtensionDefinition, MetadataValidationError
-from zarr_core.tools import create_extension
+from zarr_core.extension import ExtensionDefinition, MetadataValidationError, create_extension
 from zarr_formats.typestr import LARGEST, read_dtype, write_dtype
 
 SIMPLE = {

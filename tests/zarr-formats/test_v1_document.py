@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 import zarr_core
 from zarr_core.errors import MetadataValidationError
-from zarr_core.extension import ExtensionDefinition, GroupMetadata, Location
-from zarr_core.tools import create_extension, package_schema
+from zarr_core.extension import (
+    ExtensionDefinition,
+    GroupMetadata,
+    Location,
+    create_extension,
+    package_schema,
+)
 from zarr_formats.v1.document import encode, is_version_1
 from zarr_formats.v1.format import V1
 

@@ -12,8 +12,8 @@ from zarr_core.extension import (
     GroupMetadata,
     Location,
     MetadataValidationError,
+    strictjson,
 )
-from zarr_core.tools import strictjson
 from zarr_formats.v2.document import read_array, read_group, write_array, write_group
 
 

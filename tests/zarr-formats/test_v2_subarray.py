@@ -10,8 +10,8 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Location,
     MetadataValidationError,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 from zarr_formats.v2.subarray import Subarray
 
 DEFINITION = ExtensionDefinition("v2.subarray", {"data_type": "int16", "shape": [2, 3]})

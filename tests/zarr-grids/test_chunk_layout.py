@@ -8,8 +8,7 @@ import pytest
 import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.normalize.chunk_shapes import chunk_and_shard_shape
-from zarr_core.tools import CHUNK_BYTES, SHARD_BYTES
+from zarr_core.normalize.chunk_shapes import CHUNK_BYTES, SHARD_BYTES, chunk_and_shard_shape
 from zarr_grids.chunk_layout import ChunkLayout
 
 SHAPES = st.lists(st.integers(1, 3000), min_size=1, max_size=4).map(tuple)

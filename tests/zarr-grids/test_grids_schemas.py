@@ -6,8 +6,7 @@ from importlib.resources import files
 
 import jsonschema
 import pytest
-from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import create_extension
+from zarr_core.extension import ExtensionDefinition, create_extension
 
 KINDS = ("chunk_grid", "chunk_key_encoding")
 LINES = {

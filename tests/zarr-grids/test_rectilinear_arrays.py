@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from zarr_core.errors import CodecChainError, MetadataValidationError, UnknownExtensionError
-from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import create_extension
+from zarr_core.extension import ExtensionDefinition, create_extension
 
 
 def definition(shapes):

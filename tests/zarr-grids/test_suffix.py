@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError, ZarrError
-from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import create_extension
+from zarr_core.extension import ExtensionDefinition, create_extension
 
 
 def definition(suffix, base):

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.engine.native import reason_against
+from zarr_core.engine.native import native_reason_against
 from zarr_core.errors import ExtensionError
 from zarr_native.executor import Executor
 
@@ -100,7 +100,7 @@ def test_one_changed_member(tmp_path, counted, name):
             array[...] = data
     keys = {it: it.read_bytes() for it in tmp_path.rglob("*") if it.is_file()}
     native = zarr.open_array(tmp_path, mode="r+")
-    reason = reason_against(native.stored)
+    reason = native_reason_against(native.stored)
     assert bool(reason) is not planned, reason
     if native.read_only:
         return
@@ -119,8 +119,8 @@ def test_a_store_of_another_class_has_no_plan(tmp_path):
         pass
 
     array = zarr.create_array(Counting(tmp_path), shape=4, chunks=2)
-    assert "Counting" in reason_against(array.stored)
-    assert array.info["Native"] == f"no: {reason_against(array.stored)}"
+    assert "Counting" in native_reason_against(array.stored)
+    assert array.info["Native"] == f"no: {native_reason_against(array.stored)}"
 
 
 def test_a_codec_of_another_class_has_no_plan(tmp_path):
@@ -131,7 +131,7 @@ def test_a_codec_of_another_class_has_no_plan(tmp_path):
 
     with zarr.override_extensions({"codec": {"crc32c": Other}}):
         array = zarr.create_array(tmp_path, shape=4, chunks=2, compressors=["crc32c"])
-    assert "has no native form" in reason_against(array.stored)
+    assert "has no native form" in native_reason_against(array.stored)
 
 
 def test_settings(tmp_path):

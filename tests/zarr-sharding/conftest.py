@@ -11,8 +11,8 @@ from zarr_core.extension import (
     BufferByteReader,
     ByteReader,
     ExtensionDefinition,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

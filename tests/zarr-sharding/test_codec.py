@@ -11,9 +11,14 @@ import jsonschema
 import numpy as np
 import pytest
 import zarr_core
+from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import CodecChainError, ExtensionConfigurationError, UnknownExtensionError
-from zarr_core.extension import BasicIndexer, BufferByteReader, ExtensionDefinition
-from zarr_core.tools import CodecChain, create_extension
+from zarr_core.extension import (
+    BasicIndexer,
+    BufferByteReader,
+    ExtensionDefinition,
+    create_extension,
+)
 from zarr_sharding.codec import ShardingCodec
 
 BYTES = {"name": "bytes", "configuration": {"endian": "little"}}

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from zarr_core.extension import BasicIndexer, BufferByteReader, ExtensionDefinition
-from zarr_core.tools import create_extension
+from zarr_core.extension import (
+    BasicIndexer,
+    BufferByteReader,
+    ExtensionDefinition,
+    create_extension,
+)
 
 DATA = Path(__file__).parent / "data"
 CASES = json.loads((DATA / "cases.json").read_text())

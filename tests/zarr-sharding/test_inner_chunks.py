@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import StoreReadError
 from zarr_core.extension import BufferByteReader
-from zarr_core.tools import SubrangeReader
+from zarr_core.interfaces.byte_reader import SubrangeReader
 from zarr_sharding import inner_chunks
 from zarr_sharding.inner_chunks import batches, iter_inner_chunks, subrange
 

@@ -20,9 +20,9 @@ from zarr_core.extension import (
     StoreTraits,
     WrapperStore,
 )
+from zarr_core.interfaces.byte_reader import SubrangeReader
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_core.tools import SubrangeReader
 from zarr_sharding.transformer.sharded_store import sharded
 
 

@@ -16,10 +16,9 @@ from zarr_core.errors import (
     MetadataValidationError,
     MissingChunkError,
 )
-from zarr_core.extension import BufferByteReader, ExtensionDefinition
+from zarr_core.extension import BufferByteReader, ExtensionDefinition, create_extension
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_core.tools import create_extension
 from zarr_sharding.transformer import ShardingTransformer
 
 KEYS = {

@@ -11,6 +11,7 @@ import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.config import config
+from zarr_core.engine.chain import PreparedCodecChain
 from zarr_core.errors import ChecksumError, ChunkDecodeError
 from zarr_core.extension import (
     BasicIndexer,
@@ -19,9 +20,9 @@ from zarr_core.extension import (
     CoordinateIndexer,
     ExtensionDefinition,
     OrthogonalIndexer,
+    create_extension,
 )
 from zarr_core.registry.overrides import override_extensions
-from zarr_core.tools import PreparedCodecChain, create_extension
 from zarr_sharding import writer as writing
 from zarr_sharding.codec import ShardingCodec
 

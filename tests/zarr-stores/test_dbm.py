@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from store_contract import StoreContract
 from zarr_core.extension import StoreError
-from zarr_core.tools import file_lock
+from zarr_core.stores.local_files import file_lock
 from zarr_stores.databases.dbm import DBMStore
 
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from store_contract import StoreContract, get_into
 from waits import wait_until
 from zarr_core.extension import BufferByteReader, ByteRange, StoreError, WrapperStore
+from zarr_core.interfaces.byte_reader import WrapperReader
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_core.tools import WrapperReader
 from zarr_stores.cache.disk_cache import DiskCacheStore
 from zarr_stores.cache.disk_files import Directory, Entry
 
@@ -501,7 +501,7 @@ def test_wrong_arguments(tmp_path):
 
 READER = """
 import random, sys
-from zarr_core.tools import LocalStore
+from zarr_core.stores.local import LocalStore
 from zarr_stores.cache.disk_cache import DiskCacheStore
 place, cache, seed, count = sys.argv[1:]
 store = DiskCacheStore(LocalStore(place), cache, 400_000, check="never", block_bytes=4096)

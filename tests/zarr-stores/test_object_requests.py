@@ -13,7 +13,7 @@ from store_contract import get_into
 from waits import LATENCIES
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ByteRange
-from zarr_core.tools import SetIfMissing
+from zarr_core.interfaces.store import SetIfMissing
 from zarr_stores.object import ObjectStore
 from zarr_stores.object.reader import Opening, Openings
 from zarr_stores.wrappers.prefix import PrefixStore

@@ -27,9 +27,9 @@ from zarr_core.extension import (
     StoreReadOnlyError,
     ValueReplacedError,
 )
+from zarr_core.interfaces.byte_reader import WrapperReader
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_core.tools import WrapperReader
 from zarr_stores.cache.disk_cache import DiskCacheStore
 from zarr_stores.wrappers.faults import FaultyStore
 from zarr_stores.zip import ZipStore

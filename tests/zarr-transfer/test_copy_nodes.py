@@ -19,7 +19,7 @@ from zarr_core.errors import (
     StoreReadOnlyError,
 )
 from zarr_core.extension import StoreTraits
-from zarr_core.tools import CHECKPOINT_NAME as NAME
+from zarr_core.names import CHECKPOINT_NAME as NAME
 
 
 def hierarchy(zarr_format=3, store=None):

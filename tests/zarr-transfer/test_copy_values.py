@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from waits import PATIENCE, wait_until
-from zarr_core.tools import MemoryLimiter
+from zarr_core.engine.scratch import MemoryLimiter
 from zarr_transfer import copy_values
 from zarr_transfer.keys import largest_value
 

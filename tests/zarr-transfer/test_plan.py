@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from random_layouts import cases, reader
+from zarr_core.chunk_grids import RegularAxis
 from zarr_core.errors import ChunkDecodeError, SelectionError
 from zarr_core.extension import BasicIndexer, ByteRange, ByteReader, Store
-from zarr_core.tools import RegularAxis, parse_selection, project, project_dimension
+from zarr_core.hierarchy.array import parse_selection
+from zarr_core.selection.projection import project, project_dimension
 from zarr_transfer import Plan, plan_selection
 from zarr_transfer.selection_plan import similar_parts
 

@@ -5,7 +5,7 @@ import pytest
 import zarr_core as zarr
 from acme_invert import Invert
 from zarr_conformance.kit import NativeCodecTests
-from zarr_core.tools import native_reason_against
+from zarr_core.extension import native_reason_against
 
 
 class TestInvert(NativeCodecTests):

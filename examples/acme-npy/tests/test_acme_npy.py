@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_conformance.kit import ArrayToBytesCodecTests, FormatTests
-from zarr_core.tools import strictjson
+from zarr_core.extension import strictjson
 
 
 class TestFormat(FormatTests):

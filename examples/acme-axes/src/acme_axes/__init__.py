@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import ExtensionDefinition, MetadataExtension, ValidationProblem
-from zarr_core.tools import update_additional_fields
+from zarr_core.extension import (
+    ExtensionDefinition,
+    MetadataExtension,
+    ValidationProblem,
+    update_additional_fields,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,8 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from zarr_core.extension import Display
-from zarr_core.tools import escape_controls
+from zarr_core.extension import Display, escape_controls
 
 
 class Brief(Display):

@@ -16,8 +16,8 @@ from zarr_core.extension import (
     StoreReadOnlyError,
     check_key,
     check_prefix,
+    key_lock,
 )
-from zarr_core.tools import key_lock
 
 from acme_log.records import Entry, Log, append, identity, locked, record
 

@@ -14,11 +14,9 @@ from zarr_core.extension import (
     Location,
     MetadataValidationError,
     NodeNotFoundError,
+    Schema,
     Store,
     ValidationProblem,
-)
-from zarr_core.tools import (
-    Schema,
     create_extension,
     json_pointer,
     package_schema,

@@ -9,8 +9,7 @@ from itertools import islice, permutations
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from zarr.core.chunk_key_encodings import ChunkKeyEncoding as TheirEncoding
-from zarr_core.extension import ChunkKeyEncoding, ExtensionDefinition
-from zarr_core.tools import strictjson
+from zarr_core.extension import ChunkKeyEncoding, ExtensionDefinition, strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr_core.errors import CodecChainError, CodecError
-from zarr_core.extension import ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec, Codec
-from zarr_core.tools import strictjson
+from zarr_core.extension import (
+    ArrayToArrayCodec,
+    ArrayToBytesCodec,
+    BytesToBytesCodec,
+    Codec,
+    strictjson,
+)
 
 from zarr_bridge import calls
 from zarr_bridge.specs import grid_of, representation_of, spec_of

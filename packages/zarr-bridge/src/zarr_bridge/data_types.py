@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from zarr.dtype import ZDType, parse_dtype
 from zarr_core.errors import UnknownExtensionError
-from zarr_core.extension import DataType, ExtensionDefinition, ZarrError
-from zarr_core.tools import create_extension
+from zarr_core.extension import DataType, ExtensionDefinition, ZarrError, create_extension
 
 if TYPE_CHECKING:
     from typing import Self

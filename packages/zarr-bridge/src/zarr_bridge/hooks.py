@@ -12,8 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import Provider, hookimpl
-from zarr_core.tools import installed_entry_points
+from zarr_core.extension import Provider, hookimpl, installed_entry_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,8 +27,9 @@ from zarr_core.extension import (
     ZarrError,
     check_key,
     check_prefix,
+    key_lock,
 )
-from zarr_core.tools import LocalStore, key_lock
+from zarr_core.stores.local import LocalStore
 
 from zarr_bridge.calls import buffer_of, bytes_of
 from zarr_bridge.specs import PROTOTYPE

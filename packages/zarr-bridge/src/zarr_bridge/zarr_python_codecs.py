@@ -15,8 +15,8 @@ from zarr_core.extension import (
     BytesToBytesCodec,
     ChunkKeyEncoding,
     ExtensionDefinition,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 from zarr_bridge import calls
 from zarr_bridge.data_types import zdtype_of

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from zarr_core import installed_extensions
 from zarr_core.errors import ExtensionError, MetadataError
-from zarr_core.tools import format_named, read_metadata, read_node
+from zarr_core.extension import read_metadata
+from zarr_core.formats.detect import read_node
+from zarr_core.formats.lookup import format_named
 
 if TYPE_CHECKING:
     from zarr_core import Store

@@ -19,7 +19,7 @@ _JSON_WIDTH = 80
 
 def escape_text(text: str, keep: str = "") -> str:
     """Return text with control characters escaped, so that it is safe to print."""
-    from zarr_core.tools import escape_controls
+    from zarr_core.extension import escape_controls
 
     return escape_controls(text, keep)
 
@@ -49,7 +49,7 @@ def print_json(document: Any) -> None:
     NaN and infinities, which attributes of version 2 may contain, are printed as strings.
     Control characters are escaped, also those that JSON permits in strings.
     """
-    from zarr_core.tools import escape_json
+    from zarr_core.messages import escape_json
 
     click.echo(escape_json(json_text(_strict(document))))
 

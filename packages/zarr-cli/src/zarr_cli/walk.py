@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from zarr_core import Array, Group
 from zarr_core.errors import ExtensionError
 from zarr_core.extension import GroupMetadata, ZarrError
-from zarr_core.tools import concurrent_map, read_node
+from zarr_core.formats.detect import read_node
+from zarr_core.threads import concurrent_map
 
 from zarr_cli.validate.problem import problems_from_error
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.tools import data_type_for
+from zarr_core.extension import data_type_for
 
 if TYPE_CHECKING:
     from zarr_core.extension import ArrayRepresentation

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from zarr_core.extension import CodecError
-from zarr_core.tools import other_providers
+from zarr_core.registry.hints import other_providers
 
 
 def import_optional(module: str, extra: str, codec: str) -> Any:

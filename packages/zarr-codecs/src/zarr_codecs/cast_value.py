@@ -21,8 +21,8 @@ from zarr_core.extension import (
     DataType,
     ExtensionDefinition,
     Location,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 from zarr_codecs._conversion import ROUNDINGS, Rule, cast
 from zarr_codecs._number_types import Floats, Integers, number_type

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from zarr_core.config import max_encoded_nbytes
+from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import CodecChainError
 from zarr_core.extension import (
     BytesToBytesCodec,
@@ -21,8 +23,8 @@ from zarr_core.extension import (
     Codec,
     ExtensionDefinition,
     Location,
+    create_extension,
 )
-from zarr_core.tools import CodecChain, create_extension, max_encoded_nbytes
 
 if TYPE_CHECKING:
     from typing import Self

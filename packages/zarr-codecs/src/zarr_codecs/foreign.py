@@ -34,8 +34,9 @@ from zarr_core.extension import (
     Codec,
     Provider,
     hookimpl,
+    installed_entry_points,
+    strictjson,
 )
-from zarr_core.tools import installed_entry_points, strictjson
 
 from zarr_codecs import _elements
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from zarr_core.extension import BasicIndexer, ChunkDecodeError, PartialDecodeCodec
-from zarr_core.tools import take
+from zarr_core.selection.projection import take
 
 from zarr_codecs import _bits
 

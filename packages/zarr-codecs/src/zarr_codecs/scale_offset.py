@@ -15,8 +15,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import ArrayToArrayCodec, ChunkDecodeError
-from zarr_core.tools import data_type_for
+from zarr_core.extension import ArrayToArrayCodec, ChunkDecodeError, data_type_for
 
 from zarr_codecs._conversion import Rule, cast
 from zarr_codecs._number_types import Floats, Integers, number_type

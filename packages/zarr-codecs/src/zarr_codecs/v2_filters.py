@@ -27,8 +27,8 @@ from zarr_core.extension import (
     CodecError,
     ExtensionDefinition,
     Location,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 from zarr_codecs import _numcodecs
 from zarr_codecs.foreign import Foreign, decode_bytes

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from zarr_core.extension import ArrayToBytesCodec, ChunkDecodeError
-from zarr_core.tools import other_providers
+from zarr_core.registry.hints import other_providers
 
 from zarr_codecs import _libzfp
 

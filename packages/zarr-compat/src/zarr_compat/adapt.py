@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import zarr_core
 from zarr_core.extension import StoreError, ZarrError
-from zarr_core.tools import optional_function, permit_nodes
+from zarr_core.hierarchy.create_node import permit_nodes
+from zarr_core.optional import optional_function
 
 from zarr_compat.arguments import accept_arguments
 from zarr_compat.core_store import CoreStore

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
-from zarr_core.tools import ConsolidatedMetadata, optional_function, strictjson, walk
+from zarr_core.extension import strictjson
+from zarr_core.formats.walk import walk
+from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.optional import optional_function
 
 from zarr_compat.adapt import adapt
 from zarr_compat.api_nodes import create_hierarchy

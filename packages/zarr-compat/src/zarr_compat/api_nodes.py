@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
-from zarr_core.tools import update_additional_fields
+from zarr_core.extension import update_additional_fields
 
 from zarr_compat.errors import ContainsNodeError
 from zarr_compat.group_metadata import GroupMetadata, ImplicitGroupMarker

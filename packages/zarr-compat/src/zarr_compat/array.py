@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import zarr_core
-from zarr_core.tools import codec_definition
+from zarr_core.engine.chain import codec_definition
 
 from zarr_compat.adapt import adapt, resolve_store
 from zarr_compat.asynchronous import AsyncArray

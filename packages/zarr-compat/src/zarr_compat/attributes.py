@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from zarr_core.tools import strictjson
+from zarr_core.extension import strictjson
 
 if TYPE_CHECKING:
     import zarr_core

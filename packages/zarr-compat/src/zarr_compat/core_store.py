@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ByteRange
-from zarr_core.tools import SetIfMissing
+from zarr_core.interfaces.store import SetIfMissing
 
 from zarr_compat.store import (
     OffsetByteRequest,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import Location
-from zarr_core.tools import format_named, strictjson
+from zarr_core.extension import Location, strictjson
+from zarr_core.formats.lookup import format_named
 
 from zarr_compat.zarr_python import interface_module, is_zarr_python_used
 

@@ -12,7 +12,8 @@ from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import zarr_core
-from zarr_core.tools import find_class, strictjson
+from zarr_core.extension import strictjson
+from zarr_core.registry.resolve import find_class
 
 from zarr_compat.core_store import CoreStore, wrap_core_store
 from zarr_compat.foreign import METADATA_NAMES, ForeignStore

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import zarr_core
 from zarr_core.extension import StoreReadOnlyError
-from zarr_core.tools import optional_function
+from zarr_core.optional import optional_function
 
 from zarr_compat.foreign import METADATA_NAMES
 from zarr_compat.indexing import split_fields

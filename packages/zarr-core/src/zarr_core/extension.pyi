@@ -1,7 +1,11 @@
 """Names of :mod:`zarr_core.extension` for type checkers."""
 
+from zarr_core import strictjson as strictjson
 from zarr_core.definition import JSON as JSON
 from zarr_core.definition import ExtensionDefinition as ExtensionDefinition
+from zarr_core.engine.chain import inner_order as inner_order
+from zarr_core.engine.native import native_reason_against as native_reason_against
+from zarr_core.engine.stored_array import StoredArray as StoredArray
 from zarr_core.errors import ChecksumError as ChecksumError
 from zarr_core.errors import ChunkDecodeError as ChunkDecodeError
 from zarr_core.errors import CodecError as CodecError
@@ -15,6 +19,7 @@ from zarr_core.errors import StoreReadError as StoreReadError
 from zarr_core.errors import StoreReadOnlyError as StoreReadOnlyError
 from zarr_core.errors import ValueReplacedError as ValueReplacedError
 from zarr_core.errors import ZarrError as ZarrError
+from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
 from zarr_core.interfaces import INTERFACE_VERSION as INTERFACE_VERSION
 from zarr_core.interfaces.byte_reader import Buffer as Buffer
 from zarr_core.interfaces.byte_reader import BufferByteReader as BufferByteReader
@@ -36,9 +41,13 @@ from zarr_core.interfaces.codec import SubchunkCodec as SubchunkCodec
 from zarr_core.interfaces.data_type import DataType as DataType
 from zarr_core.interfaces.display import Display as Display
 from zarr_core.interfaces.format import Format as Format
+from zarr_core.interfaces.format import store_new as store_new
 from zarr_core.interfaces.key_value_store import KeyValueStore as KeyValueStore
+from zarr_core.interfaces.keylock import key_lock as key_lock
 from zarr_core.interfaces.keys import check_key as check_key
 from zarr_core.interfaces.keys import check_prefix as check_prefix
+from zarr_core.interfaces.keys import encode_key as encode_key
+from zarr_core.interfaces.metadata_document import read_metadata as read_metadata
 from zarr_core.interfaces.metadata_extension import MetadataExtension as MetadataExtension
 from zarr_core.interfaces.native import NativeExecutor as NativeExecutor
 from zarr_core.interfaces.native import NativePlan as NativePlan
@@ -54,8 +63,15 @@ from zarr_core.interfaces.store import Store as Store
 from zarr_core.interfaces.store import StoreTraits as StoreTraits
 from zarr_core.interfaces.wrapper_store import WrapperStore as WrapperStore
 from zarr_core.location import Location as Location
+from zarr_core.messages import escape_controls as escape_controls
 from zarr_core.metadata.array import ArrayMetadata as ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata as GroupMetadata
+from zarr_core.metadata.schema import Schema as Schema
+from zarr_core.metadata.schema import package_schema as package_schema
 from zarr_core.metadata.validation_problem import ValidationProblem as ValidationProblem
+from zarr_core.metadata.validation_problem import json_pointer as json_pointer
+from zarr_core.normalize.data_types import data_type_for as data_type_for
+from zarr_core.registry.entry_points import installed_entry_points as installed_entry_points
 from zarr_core.registry.hookspecs import hookimpl as hookimpl
 from zarr_core.registry.provider import Provider as Provider
+from zarr_core.registry.resolve import create_extension as create_extension

@@ -7,7 +7,7 @@ from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr_core.tools import log
+from zarr_core.messages import log
 
 from zarr_dask import _dask
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import resolve_store_path
-from zarr_core.tools import in_one_thread
+from zarr_core.threads import in_one_thread
 from zarr_transfer import (
     Budget,
     Chunking,

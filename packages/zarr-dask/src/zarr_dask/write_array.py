@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, MemoryStore, array_from_metadata, create_array, open_array
 from zarr_core.extension import StoreReadOnlyError
-from zarr_core.tools import Rollback
+from zarr_core.hierarchy.rollback import Rollback
 
 from zarr_dask import _dask
 from zarr_dask.alignment import (

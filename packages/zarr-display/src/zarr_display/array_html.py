@@ -6,7 +6,8 @@ import json
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.tools import chunk_lengths, data_type_text, format_bytes, pluralize, stored_lengths
+from zarr_core.hierarchy.display import chunk_lengths, data_type_text, stored_lengths
+from zarr_core.messages import format_bytes, pluralize
 
 from zarr_display.attributes_html import folded_attributes
 from zarr_display.codec_origins import encoders
@@ -18,7 +19,7 @@ from zarr_display.info import fill_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_core.tools import StoredArray
+    from zarr_core.extension import StoredArray
 
     from zarr_display.codec_origins import Encoder
 

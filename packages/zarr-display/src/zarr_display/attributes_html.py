@@ -6,7 +6,8 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import pluralize, strictjson
+from zarr_core.extension import strictjson
+from zarr_core.messages import pluralize
 
 from zarr_display.html import CODE, folded, row, table, tag, text
 

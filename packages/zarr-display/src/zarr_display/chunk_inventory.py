@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from zarr_core.extension import ChunkDecodeError, StoreCapabilityError, SubchunkCodec
-from zarr_core.tools import concurrent_map
+from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from zarr_core.tools import StoredArray
+    from zarr_core.extension import StoredArray
 
     Integers = np.ndarray[Any, np.dtype[np.int64]]
     Object = tuple[tuple[int, ...], str]

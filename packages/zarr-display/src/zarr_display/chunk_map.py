@@ -7,7 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.tools import escape_controls, format_bytes, pluralize
+from zarr_core.extension import escape_controls
+from zarr_core.messages import format_bytes, pluralize
 
 from zarr_display.chunk_inventory import ChunkInventory
 from zarr_display.colours import SCALE, WARNING
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.console import RenderableType
-    from zarr_core.tools import StoredArray
+    from zarr_core.extension import StoredArray
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
     Ratios = np.ndarray[Any, np.dtype[np.float64]]

@@ -7,7 +7,7 @@ from math import isfinite, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from zarr_core.tools import format_bytes, pluralize
+from zarr_core.messages import format_bytes, pluralize
 
 from zarr_display.chunk_map import largest_mean, summary
 from zarr_display.colours import SCALE

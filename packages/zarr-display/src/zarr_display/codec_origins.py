@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zarr_core.errors import ExtensionError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import find_provider, providers_of
+from zarr_core.registry.discovery import providers as providers_of
+from zarr_core.registry.resolve import find_provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from zarr_core.extension import JSON, Codec
-    from zarr_core.tools import PreparedCodecChain, StoredArray
+    from zarr_core.engine.chain import PreparedCodecChain
+    from zarr_core.extension import JSON, Codec, StoredArray
 
 
 class Encoder(NamedTuple):

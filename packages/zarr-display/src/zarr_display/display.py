@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import Display
-from zarr_core.tools import StoredArray, StoredGroup
+from zarr_core.engine.stored_node import StoredGroup
+from zarr_core.extension import Display, StoredArray
 
 if TYPE_CHECKING:
     from zarr_display.info import Info

@@ -14,7 +14,7 @@ from zarr_display.tree import Tree, TreeNode, members_html, members_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_core.tools import StoredGroup
+    from zarr_core.engine.stored_node import StoredGroup
 
 _MOST_NODES, _MOST_MEMBERS = 120, 30
 _MOST_LEVELS = {True: 8, False: 2}  # with, without consolidated metadata

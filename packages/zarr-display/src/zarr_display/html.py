@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from zarr_core.tools import escape_controls
+from zarr_core.extension import escape_controls
 
 MOST_TEXT = 200  # maximum number of characters of a name or value
 

@@ -7,17 +7,10 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import MetadataError
-from zarr_core.extension import ArrayMetadata, GroupMetadata
-from zarr_core.tools import (
-    chunk_lengths,
-    data_type_text,
-    escape_controls,
-    format_bytes,
-    native_reason_against,
-    shorten,
-    stored_lengths,
-    walk,
-)
+from zarr_core.extension import ArrayMetadata, GroupMetadata, escape_controls, native_reason_against
+from zarr_core.formats.walk import walk
+from zarr_core.hierarchy.display import chunk_lengths, data_type_text, stored_lengths
+from zarr_core.messages import format_bytes, shorten
 
 from zarr_display.html import row, table, text
 from zarr_display.tree import members_of
@@ -26,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rich.table import Table
-    from zarr_core.extension import Codec, ExtensionDefinition
-    from zarr_core.tools import StoredArray, StoredGroup
+    from zarr_core.engine.stored_node import StoredGroup
+    from zarr_core.extension import Codec, ExtensionDefinition, StoredArray
 
 _LONGEST = 1000  # characters of a value
 

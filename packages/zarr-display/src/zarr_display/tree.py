@@ -6,8 +6,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from zarr_core.errors import ExtensionError, MetadataError, ZarrError
-from zarr_core.extension import ArrayMetadata, GroupMetadata
-from zarr_core.tools import create_extension, escape_controls, shorten, walk
+from zarr_core.extension import ArrayMetadata, GroupMetadata, create_extension, escape_controls
+from zarr_core.formats.walk import walk
+from zarr_core.messages import shorten
 
 from zarr_display.axis_scale import edges
 from zarr_display.colours import CHUNK
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.tree import Tree as RichTree
+    from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.extension import ChunkAxis, ChunkGrid
-    from zarr_core.tools import StoredGroup
 
     NodeMetadata = ArrayMetadata | GroupMetadata
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import DataType, ExtensionDefinition
-from zarr_core.tools import create_extension
+from zarr_core.extension import DataType, ExtensionDefinition, create_extension
 
 if TYPE_CHECKING:
     import numpy as np

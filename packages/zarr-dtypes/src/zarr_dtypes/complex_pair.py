@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition
-from zarr_core.tools import create_extension
+from zarr_core.extension import DataType, ExtensionDefinition, create_extension
 
 from zarr_dtypes._ml_dtypes import complex_name
 

@@ -22,7 +22,7 @@ from math import isinf, isnan
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from zarr_core.tools import strictjson
+from zarr_core.extension import strictjson
 
 from zarr_dtypes._float_bits import LAYOUTS
 from zarr_dtypes._ml_dtypes import is_real

@@ -16,8 +16,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition, Location
-from zarr_core.tools import create_extension, data_type_for, listed, quoted
+from zarr_core.extension import (
+    DataType,
+    ExtensionDefinition,
+    Location,
+    create_extension,
+    data_type_for,
+)
+from zarr_core.messages import listed, quoted
 
 from zarr_dtypes._base64 import bytes_from_json
 from zarr_dtypes._length import check_length

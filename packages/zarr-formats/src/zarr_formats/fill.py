@@ -15,7 +15,7 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import create_extension
+from zarr_core.extension import create_extension
 
 from zarr_formats.metadata_error import metadata_error
 

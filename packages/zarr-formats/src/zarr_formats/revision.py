@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import Location, MetadataValidationError, ValidationProblem
-from zarr_core.tools import strictjson
+from zarr_core.extension import Location, MetadataValidationError, ValidationProblem, strictjson
 
 from zarr_formats.metadata_error import metadata_error
 

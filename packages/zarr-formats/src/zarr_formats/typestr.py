@@ -12,8 +12,13 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.extension import ExtensionDefinition, MetadataValidationError, ValidationProblem
-from zarr_core.tools import create_extension, quoted
+from zarr_core.extension import (
+    ExtensionDefinition,
+    MetadataValidationError,
+    ValidationProblem,
+    create_extension,
+)
+from zarr_core.messages import quoted
 
 from zarr_formats.metadata_error import metadata_error
 

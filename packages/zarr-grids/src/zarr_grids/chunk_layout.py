@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr_core.tools import CHUNK_BYTES, SHARD_BYTES, divisor_below, is_integer, parse_lengths
+from zarr_core.normalize.chunk_shapes import CHUNK_BYTES, SHARD_BYTES, divisor_below, parse_lengths
+from zarr_core.selection.parse import is_integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,8 +18,8 @@ from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
     ValidationProblem,
+    json_pointer,
 )
-from zarr_core.tools import json_pointer
 
 from zarr_grids._runs import RunAxis
 

@@ -16,8 +16,8 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Location,
     ValidationProblem,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 from zarr_grids._keys import check_example, check_text
 

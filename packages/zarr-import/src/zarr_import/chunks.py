@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import array_from_metadata
-from zarr_core.extension import ZarrError
-from zarr_core.tools import create_extension, parallel_for
+from zarr_core.extension import ZarrError, create_extension
+from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from zarr_core import Array
     from zarr_core.extension import Format
-    from zarr_core.tools import Reporter
+    from zarr_core.optional import Reporter
 
     from zarr_import.variable import StoredChunks, Variable
 

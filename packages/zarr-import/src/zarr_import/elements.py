@@ -6,13 +6,13 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.tools import parallel_for, thread_count
+from zarr_core.threads import parallel_for, thread_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core import Array
-    from zarr_core.tools import Reporter
+    from zarr_core.optional import Reporter
 
     from zarr_import.variable import Variable
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
-from zarr_core.tools import Reporter, reporter_for
+from zarr_core.optional import Reporter, reporter_for
 
 from zarr_import._h5py import import_h5py
 from zarr_import.elements import parts

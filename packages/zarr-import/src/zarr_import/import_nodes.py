@@ -23,20 +23,14 @@ from zarr_core.extension import (
     NodeNotFoundError,
     Store,
     StoreReadOnlyError,
-)
-from zarr_core.tools import (
-    Reporter,
-    Rollback,
-    check_reserved_names,
-    format_of_new,
-    is_node_name,
-    log,
-    normalise_path,
-    prepare_path,
-    read_node,
-    reporter_for,
     strictjson,
 )
+from zarr_core.formats.detect import format_of_new, read_node
+from zarr_core.hierarchy.create_node import check_reserved_names, prepare_path
+from zarr_core.hierarchy.rollback import Rollback
+from zarr_core.messages import log
+from zarr_core.names import is_node_name, normalise_path
+from zarr_core.optional import Reporter, reporter_for
 
 from zarr_import.chunks import copy_chunks
 from zarr_import.elements import copy_elements

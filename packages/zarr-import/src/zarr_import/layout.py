@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from zarr_core import MemoryStore, create_array
 from zarr_core.errors import ExtensionError, MetadataError, UnknownExtensionError
-from zarr_core.extension import CodecError, Location
-from zarr_core.tools import create_extension
+from zarr_core.extension import CodecError, Location, create_extension
 
 from zarr_import.errors import UnsupportedSourceError
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
-from zarr_core.tools import Reporter, reporter_for
+from zarr_core.optional import Reporter, reporter_for
 
 from zarr_import.dtypes import pack_dtype
 from zarr_import.elements import parts

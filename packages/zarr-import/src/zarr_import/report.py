@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.tools import escape_controls
+from zarr_core.extension import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

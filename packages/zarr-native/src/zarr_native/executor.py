@@ -11,8 +11,7 @@ from zarr_core.extension import NativeExecutor
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr_core.extension import NativePlan
-    from zarr_core.tools import StoredArray
+    from zarr_core.extension import NativePlan, StoredArray
 
 
 @cache

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from zarr_core.engine.read import read_open
+from zarr_core.engine.scratch import Scratch, remote_memory
 from zarr_core.extension import (
     BasicIndexer,
     ByteRange,
@@ -24,14 +26,8 @@ from zarr_core.extension import (
     Store,
     check_prefix,
 )
-from zarr_core.tools import (
-    Scratch,
-    available_threads,
-    parallel_for,
-    project,
-    read_open,
-    remote_memory,
-)
+from zarr_core.selection.projection import project
+from zarr_core.threads import available_threads, parallel_for
 
 from zarr_native import _native
 from zarr_native.codecs import class_name, native_form
@@ -39,8 +35,9 @@ from zarr_native.codecs import class_name, native_form
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from zarr_core.extension import Buffer, ByteReader
-    from zarr_core.tools import ChunkProjection, PreparedCodecChain, StoredArray
+    from zarr_core.engine.chain import PreparedCodecChain
+    from zarr_core.extension import Buffer, ByteReader, StoredArray
+    from zarr_core.selection.projection import ChunkProjection
 
     Array = np.ndarray[Any, Any]
     Coordinates = Collection[tuple[int, ...]]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from zarr_core.engine.chain import CodecChain, PreparedCodecChain
 from zarr_core.extension import (
     ArrayRepresentation,
     BasicIndexer,
@@ -28,7 +29,7 @@ from zarr_core.extension import (
     PartialEncodeCodec,
     SubchunkCodec,
 )
-from zarr_core.tools import CodecChain, PreparedCodecChain, is_integer
+from zarr_core.selection.parse import is_integer
 
 from zarr_sharding.inner_chunks import GAP_BYTES
 from zarr_sharding.reader import read_part

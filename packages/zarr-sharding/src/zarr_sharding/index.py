@@ -17,8 +17,8 @@ from zarr_core.extension import Buffer, ChunkDecodeError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.extension import ByteReader
-    from zarr_core.tools import PreparedCodecChain
 
     Entries = np.ndarray[Any, np.dtype[np.uint64]]
     Numbers = np.ndarray[Any, np.dtype[np.intp]]

@@ -6,9 +6,11 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.engine.scratch import Scratch, remote_memory
 from zarr_core.errors import MissingChunkError
 from zarr_core.extension import BufferByteReader, ChunkDecodeError
-from zarr_core.tools import Scratch, SubrangeReader, parallel_for, remote_memory
+from zarr_core.interfaces.byte_reader import SubrangeReader
+from zarr_core.threads import parallel_for
 
 from zarr_sharding.index import coordinates
 

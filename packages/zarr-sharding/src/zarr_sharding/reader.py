@@ -8,8 +8,10 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from zarr_core.engine.scratch import Scratch
 from zarr_core.extension import BasicIndexer, BufferByteReader, ChunkDecodeError
-from zarr_core.tools import Scratch, parallel_for, project
+from zarr_core.selection.projection import project
+from zarr_core.threads import parallel_for
 
 from zarr_sharding.index import EMPTY, ShardIndex
 from zarr_sharding.inner_chunks import (
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from zarr_core.extension import ByteReader, Selection
-    from zarr_core.tools import ChunkProjection
+    from zarr_core.selection.projection import ChunkProjection
 
     Array = np.ndarray[Any, Any]
 

@@ -8,19 +8,22 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from zarr_core.chunk_grids import RegularAxis
 from zarr_core.errors import CodecChainError, MissingChunkError
 from zarr_core.extension import (
     ArrayRepresentation,
     BytesToBytesCodec,
     ChunkAxis,
     ExtensionDefinition,
+    create_extension,
 )
-from zarr_core.tools import CodecChain, PreparedCodecChain, RegularAxis, create_extension
 
 from zarr_sharding.index import MAX_INNER_CHUNKS, IndexFormat, coordinates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from zarr_core.engine.chain import CodecChain, PreparedCodecChain
 
     from zarr_sharding.index import Numbers
 

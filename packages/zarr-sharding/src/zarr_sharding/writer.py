@@ -7,8 +7,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from zarr_core.engine.scratch import Scratch
 from zarr_core.extension import BufferByteReader, ChunkDecodeError
-from zarr_core.tools import Scratch, parallel_for, project, put
+from zarr_core.selection.projection import project, put
+from zarr_core.threads import parallel_for
 
 from zarr_sharding.index import EMPTY
 from zarr_sharding.inner_chunks import (
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from zarr_core.extension import Buffer, Buffers, ByteReader, Selection
-    from zarr_core.tools import ChunkProjection
+    from zarr_core.selection.projection import ChunkProjection
 
     from zarr_sharding.index import Entries, IndexFormat, Numbers, ShardIndex
 

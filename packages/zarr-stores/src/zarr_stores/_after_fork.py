@@ -8,7 +8,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zarr_core.tools import call_after_fork
+from zarr_core.threads import call_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable

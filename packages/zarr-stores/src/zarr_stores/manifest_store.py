@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import StoreReadError, WrapperStore, check_key, check_prefix
-from zarr_core.tools import normalise_path
+from zarr_core.names import normalise_path
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.integrity.manifest import (

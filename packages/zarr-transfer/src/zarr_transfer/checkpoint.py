@@ -7,8 +7,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import MetadataError
-from zarr_core.extension import StoreError
-from zarr_core.tools import CHECKPOINT_NAME, log, read_metadata, strictjson
+from zarr_core.extension import StoreError, read_metadata, strictjson
+from zarr_core.messages import log
+from zarr_core.names import CHECKPOINT_NAME
 
 from zarr_transfer.unmanaged import check_unmanaged
 

@@ -7,8 +7,7 @@ from base64 import standard_b64decode, standard_b64encode
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import ZarrError
-from zarr_core.tools import create_extension, strictjson
+from zarr_core.extension import ZarrError, create_extension, strictjson
 
 from zarr_transfer.elements import same_fill_value
 

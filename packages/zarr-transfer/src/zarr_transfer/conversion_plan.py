@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import MemoryStore, override_extensions, resolve_store_path
 from zarr_core.errors import ExtensionError, MetadataError, NodeExistsError
 from zarr_core.extension import ArrayMetadata, GroupMetadata, Location, ValidationProblem, ZarrError
-from zarr_core.tools import (
-    check_reserved_names,
-    format_named,
-    formats_without,
-    read_node,
-)
+from zarr_core.formats.detect import read_node
+from zarr_core.formats.lookup import format_named, formats_without
+from zarr_core.hierarchy.create_node import check_reserved_names
 
 from zarr_transfer.conventions import dimension_names, follows_convention
 from zarr_transfer.copy_elements import plan_rechunk
@@ -39,7 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from zarr_core.extension import Format, Store
-    from zarr_core.tools import ConsolidatedMetadata, NodeMetadata
+    from zarr_core.interfaces.format import NodeMetadata
+    from zarr_core.metadata.consolidated import ConsolidatedMetadata
 
 
 def plan_conversion(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from zarr_core import array_from_metadata
 from zarr_core.extension import ZarrError
-from zarr_core.tools import parallel_for, thread_count
+from zarr_core.threads import parallel_for, thread_count
 
 from zarr_transfer.checkpoint import (
     Checkpoint,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from zarr_core import Array
     from zarr_core.extension import Store
-    from zarr_core.tools import Reporter
+    from zarr_core.optional import Reporter
 
     from zarr_transfer.copy_executor import CopyExecutor
     from zarr_transfer.rechunk import RechunkPlan, RechunkStage

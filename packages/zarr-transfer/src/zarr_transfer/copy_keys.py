@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from zarr_core import LocalStore
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import Location, NodeNotFoundError
-from zarr_core.tools import (
-    Node,
-    check_location,
-    join,
-    key_order,
-    opened_store,
-    reporter_for,
-    require_erasing,
-)
+from zarr_core.formats.key_order import key_order
+from zarr_core.hierarchy.delete import require_erasing
+from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.store_path import check_location, opened_store
+from zarr_core.names import join
+from zarr_core.optional import reporter_for
 
 from zarr_transfer.copy_executor import CopyResult, KeyPair
 from zarr_transfer.copy_values import KeyCopier, all_same
@@ -28,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from zarr_core.extension import Store
-    from zarr_core.tools import KeyOrder, StoreLike
+    from zarr_core.formats.key_order import KeyOrder
+    from zarr_core.hierarchy.store_path import StoreLike
 
     from zarr_transfer.progress import Progress
     from zarr_transfer.spec import Compare

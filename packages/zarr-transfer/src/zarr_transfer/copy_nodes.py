@@ -9,16 +9,13 @@ from zarr_core import Group, array_from_metadata, open_group, override_extension
 from zarr_core import open as open_node
 from zarr_core.errors import NodeExistsError, NodeNameError, NodeTypeError
 from zarr_core.extension import ArrayMetadata, Location
-from zarr_core.tools import (
-    Node,
-    Rollback,
-    check_attributes,
-    keep_nonfinite,
-    opened_store,
-    pluralize,
-    reporter_for,
-    warn,
-)
+from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.rollback import Rollback
+from zarr_core.hierarchy.store_path import opened_store
+from zarr_core.messages import pluralize, warn
+from zarr_core.metadata.attributes import check_attributes
+from zarr_core.optional import reporter_for
+from zarr_core.strictjson import keep_nonfinite
 
 from zarr_transfer.execute import execute, prepare_destination
 from zarr_transfer.plan_copy import (
@@ -36,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from zarr_core import Array
-    from zarr_core.tools import NodeMetadata, StoreLike
+    from zarr_core.hierarchy.store_path import StoreLike
+    from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.copy_executor import CopyExecutor, CopyResult
     from zarr_transfer.plan import CopyPlan

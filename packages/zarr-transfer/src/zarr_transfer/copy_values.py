@@ -6,22 +6,19 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from zarr_core.engine.scratch import MemoryLimiter
+from zarr_core.engine.write import UnconfirmedKeys
 from zarr_core.extension import StoreError
-from zarr_core.tools import (
-    MemoryLimiter,
-    Reporter,
-    UnconfirmedKeys,
-    parallel_for,
-    reporter_for,
-)
+from zarr_core.optional import Reporter, reporter_for
+from zarr_core.threads import parallel_for
 
 from zarr_transfer.copy_executor import CopyResult, KeyPair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from zarr_core.engine.scratch import Reservation
     from zarr_core.extension import Store
-    from zarr_core.tools import Reservation
 
     from zarr_transfer.copy_executor import CopyExecutor
     from zarr_transfer.spec import Compare

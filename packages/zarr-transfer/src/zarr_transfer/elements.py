@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from zarr_core.tools import fill_value_test
+from zarr_core.engine.fill_value import fill_test as fill_value_test
 
 NDArray = np.ndarray[Any, Any]
 

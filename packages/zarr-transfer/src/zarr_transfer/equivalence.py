@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import ArrayRepresentation, ExtensionDefinition, ZarrError
-from zarr_core.tools import CodecChain, create_extension
+from zarr_core.engine.chain import CodecChain
+from zarr_core.extension import (
+    ArrayRepresentation,
+    ExtensionDefinition,
+    ZarrError,
+    create_extension,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.extension import JSON, ArrayMetadata
-    from zarr_core.tools import PreparedCodecChain
 
     NDArray = np.ndarray[Any, Any]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zarr_core.extension import Location, MetadataValidationError, ZarrError
-from zarr_core.tools import pluralize
+from zarr_core.messages import pluralize
 
 
 class ConversionError(MetadataValidationError):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import GroupMetadata
-from zarr_core.tools import parallel_for, prepare_path
+from zarr_core.hierarchy.create_node import prepare_path
+from zarr_core.threads import parallel_for
 
 from zarr_transfer.checkpoint import checkpoint_key
 from zarr_transfer.copy_elements import copy_elements
@@ -25,7 +26,9 @@ from zarr_transfer.keys import (
 from zarr_transfer.plan import same_metadata
 
 if TYPE_CHECKING:
-    from zarr_core.tools import NodeMetadata, Reporter, Rollback
+    from zarr_core.hierarchy.rollback import Rollback
+    from zarr_core.interfaces.format import NodeMetadata
+    from zarr_core.optional import Reporter
 
     from zarr_transfer.checkpoint import Checkpoint
     from zarr_transfer.copy_executor import CopyResult

@@ -7,8 +7,15 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import ArrayMetadata, GroupMetadata, StoreCapabilityError, ZarrError
-from zarr_core.tools import concurrent_map, create_extension, walk
+from zarr_core.extension import (
+    ArrayMetadata,
+    GroupMetadata,
+    StoreCapabilityError,
+    ZarrError,
+    create_extension,
+)
+from zarr_core.formats.walk import walk
+from zarr_core.threads import concurrent_map
 
 from zarr_transfer.spec import is_within
 
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from zarr_core.extension import ChunkKeyEncoding, Format, Store
-    from zarr_core.tools import NodeMetadata
+    from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.plan import CopyStep
     from zarr_transfer.spec import CopySpec, NodeLocation

@@ -6,13 +6,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
-from zarr_core.tools import thread_count
+from zarr_core.threads import thread_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from zarr_core.extension import Store
-    from zarr_core.tools import PreparedCodecChain, StoredArray
+    from zarr_core.engine.chain import PreparedCodecChain
+    from zarr_core.extension import Store, StoredArray
 
     from zarr_transfer.selection_plan import ChunkPart
 

@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import LocalStore, resolve_store_path
 from zarr_core import open as open_node
 from zarr_core.errors import MetadataError, NodeExistsError, NodeNameError
-from zarr_core.extension import Location, NodeNotFoundError, StoreError
-from zarr_core.tools import (
-    KeyOrder,
-    Node,
-    Rollback,
-    erase_node,
-    node_exists_error,
-    reporter_for,
-    require_erasing,
-    strictjson,
-)
+from zarr_core.extension import Location, NodeNotFoundError, StoreError, strictjson
+from zarr_core.formats.key_order import KeyOrder
+from zarr_core.hierarchy.create_node import node_exists_error
+from zarr_core.hierarchy.delete import erase_node, require_erasing
+from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.rollback import Rollback
+from zarr_core.optional import reporter_for
 
 from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.copy_values import all_same
@@ -31,7 +27,8 @@ if TYPE_CHECKING:
 
     from zarr_core import Array, Group
     from zarr_core.extension import Buffer, Format, Store
-    from zarr_core.tools import NodeMetadata, StoreLike
+    from zarr_core.hierarchy.store_path import StoreLike
+    from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.progress import Progress
 

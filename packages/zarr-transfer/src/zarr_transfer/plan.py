@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from zarr_core.tools import escape_controls, format_bytes, strictjson
+from zarr_core.extension import escape_controls, strictjson
+from zarr_core.messages import format_bytes
 
 from zarr_transfer.copy_executor import CopyResult
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core.extension import Format, ValidationProblem
-    from zarr_core.tools import NodeMetadata
+    from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.copy_executor import KeyPair
     from zarr_transfer.spec import CopySpec, NodeLocation

@@ -6,8 +6,13 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import MetadataValidationError, ValidationProblem, ZarrError
-from zarr_core.tools import CodecChain, create_extension
+from zarr_core.engine.chain import CodecChain
+from zarr_core.extension import (
+    MetadataValidationError,
+    ValidationProblem,
+    ZarrError,
+    create_extension,
+)
 
 from zarr_transfer.conventions import by_convention, fill_value_changes
 from zarr_transfer.equivalence import decodes, same_bytes

@@ -17,15 +17,11 @@ from zarr_core.extension import (
     Store,
     StoreCapabilityError,
 )
-from zarr_core.tools import (
-    Node,
-    StoreSnapshot,
-    concurrent_map,
-    conflicting_format,
-    format_of_new,
-    keep_nonfinite,
-    node_exists_error,
-)
+from zarr_core.formats.detect import conflicting_format, format_of_new
+from zarr_core.hierarchy.create_node import StoreSnapshot, node_exists_error
+from zarr_core.hierarchy.node import Node
+from zarr_core.strictjson import keep_nonfinite
+from zarr_core.threads import concurrent_map
 
 from zarr_transfer.copy_elements import plan_rechunk
 from zarr_transfer.copy_executor import KeyPair
@@ -40,7 +36,7 @@ if TYPE_CHECKING:
 
     from zarr_core import Array
     from zarr_core.extension import Format
-    from zarr_core.tools import NodeMetadata
+    from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.plan import Action
     from zarr_transfer.spec import CopyOptions, IfExists

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from zarr_core import MemoryStore
 from zarr_core.extension import ValidationProblem
-from zarr_core.tools import optional_function
+from zarr_core.optional import optional_function
 
 from zarr_transfer.target_layout import is_keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from zarr_core.tools import NodeMetadata
+    from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.plan import CopyStep
     from zarr_transfer.spec import NodeLocation

@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import Reporter, escape_controls, longest_wait
+from zarr_core.extension import escape_controls
+from zarr_core.optional import Reporter
+from zarr_core.threads import longest_wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from math import ceil, lcm, log, prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import format_bytes
+from zarr_core.messages import format_bytes
 
 from zarr_transfer.regions import ChunkEdges, every_region, reached
 

@@ -8,23 +8,20 @@ from math import ceil, prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from zarr_core.chunk_grids import RegularAxis
 from zarr_core.extension import (
     BasicIndexer,
     ChunkDecodeError,
     CoordinateIndexer,
     OrthogonalIndexer,
     SubchunkCodec,
-)
-from zarr_core.tools import (
-    MaskIndexer,
-    RegularAxis,
-    concurrent_map,
     escape_controls,
-    format_bytes,
-    parse_selection,
-    project,
-    project_dimension,
 )
+from zarr_core.hierarchy.array import parse_selection
+from zarr_core.interfaces.selection import MaskIndexer
+from zarr_core.messages import format_bytes
+from zarr_core.selection.projection import project, project_dimension
+from zarr_core.threads import concurrent_map
 
 from zarr_transfer.memory import encoded_nbytes, peak_memory, smallest_memory
 
@@ -32,8 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from zarr_core import Array
-    from zarr_core.extension import ChunkAxis
-    from zarr_core.tools import ChunkProjection, PreparedCodecChain, StoredArray
+    from zarr_core.engine.chain import PreparedCodecChain
+    from zarr_core.extension import ChunkAxis, StoredArray
+    from zarr_core.selection.projection import ChunkProjection
 
     NDArray = np.ndarray[Any, Any]
     # Number of chunks, and of one of them: number, selected elements, whether all are.

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import array_from_metadata
 from zarr_core.errors import ExtensionError, MetadataError
-from zarr_core.extension import ArrayMetadata, Location
-from zarr_core.tools import escape_controls, is_integer, path_from_url
+from zarr_core.extension import ArrayMetadata, Location, escape_controls
+from zarr_core.selection.parse import is_integer
+from zarr_core.stores.local import path_from_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from zarr_core import Array
     from zarr_core.extension import Format, Store
-    from zarr_core.tools import NodeMetadata
+    from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.copy_executor import CopyExecutor
     from zarr_transfer.progress import Progress

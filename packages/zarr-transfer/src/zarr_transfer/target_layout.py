@@ -22,8 +22,8 @@ from zarr_core.extension import (
     MetadataValidationError,
     ValidationProblem,
     ZarrError,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 from zarr_transfer.conventions import by_convention, dimension_names, fill_value_changes
 from zarr_transfer.elements import as_dtype, can_become, same_fill_value

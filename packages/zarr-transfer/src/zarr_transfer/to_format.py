@@ -16,8 +16,10 @@ from zarr_core.extension import (
     MetadataValidationError,
     ValidationProblem,
     ZarrError,
+    create_extension,
+    json_pointer,
+    strictjson,
 )
-from zarr_core.tools import create_extension, json_pointer, strictjson
 
 from zarr_transfer.conventions import name_candidates
 from zarr_transfer.equivalence import same
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from zarr_core.extension import JSON, Format
-    from zarr_core.tools import NodeMetadata
+    from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.spec import CopySpec, NodeLocation
 

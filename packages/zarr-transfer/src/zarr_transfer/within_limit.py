@@ -6,18 +6,11 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.tools import (
-    MaskIndexer,
-    StoredArray,
-    assigned_values,
-    available_threads,
-    check_out,
-    in_one_thread,
-    is_chunked,
-    parallel_for,
-    parse_selection,
-    project,
-)
+from zarr_core.hierarchy.array import check_out, parse_selection
+from zarr_core.hierarchy.assigned_values import assigned_values, is_chunked
+from zarr_core.interfaces.selection import MaskIndexer
+from zarr_core.selection.projection import project
+from zarr_core.threads import available_threads, in_one_thread, parallel_for
 
 from zarr_transfer.errors import MemoryLimitError
 from zarr_transfer.memory import peak_memory, smallest_memory
@@ -28,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from zarr_core import Array
-    from zarr_core.extension import ChunkAxis
-    from zarr_core.tools import ChunkProjection, ParsedSelection
+    from zarr_core.extension import ChunkAxis, StoredArray
+    from zarr_core.selection.parse import ParsedSelection
+    from zarr_core.selection.projection import ChunkProjection
 
     from zarr_transfer.selection_plan import ChunkPart, Indexing
 

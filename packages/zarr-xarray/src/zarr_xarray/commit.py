@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import Location
-from zarr_core.tools import Rollback, concurrent_map, strictjson
+from zarr_core.extension import Location, strictjson
+from zarr_core.hierarchy.rollback import Rollback
+from zarr_core.threads import concurrent_map
 
 from zarr_xarray.lazy import source_arrays
 from zarr_xarray.metadata_documents import StaleError, array_at, resize_if_unchanged

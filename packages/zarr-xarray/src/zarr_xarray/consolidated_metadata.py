@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import MemoryStore, consolidate_metadata, create_group
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import GroupMetadata, Location, NodeNotFoundError
-from zarr_core.tools import ConsolidatedMetadata, Rollback, read_metadata_from, strictjson
+from zarr_core.extension import GroupMetadata, Location, NodeNotFoundError, strictjson
+from zarr_core.interfaces.metadata_document import read_metadata_from
+from zarr_core.metadata.consolidated import ConsolidatedMetadata
 
 from zarr_xarray import metadata_documents
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_core.extension import JSON, ArrayMetadata, Buffers, ByteReader, Format, Store
+    from zarr_core.hierarchy.rollback import Rollback
 
 
 class ConsolidatedCopies:

@@ -8,7 +8,8 @@ from xarray.backends import AbstractDataStore
 from zarr_core import Group, open_group, resolve_store_path
 from zarr_core.errors import NodeTypeError
 from zarr_core.extension import Location, NodeNotFoundError, Store
-from zarr_core.tools import concurrent_map, normalise_path
+from zarr_core.names import normalise_path
+from zarr_core.threads import concurrent_map
 
 from zarr_xarray.dimensions import user_attributes
 from zarr_xarray.variables import variable_of

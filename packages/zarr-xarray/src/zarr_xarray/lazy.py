@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xarray.backends import BackendArray
-from zarr_core.tools import parallel_for
+from zarr_core.threads import parallel_for
 
 from zarr_xarray import _xarray
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from zarr_core import Array, array_from_metadata
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import Location
-from zarr_core.tools import read_metadata_from, strictjson
+from zarr_core.extension import Location, strictjson
+from zarr_core.interfaces.metadata_document import read_metadata_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.tools import strictjson
+from zarr_core.extension import strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

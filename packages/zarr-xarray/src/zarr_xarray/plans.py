@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import MemoryStore, array_from_metadata
-from zarr_core.extension import ArrayMetadata, Format, MetadataValidationError
-from zarr_core.tools import check_reserved_names, strictjson
+from zarr_core.extension import ArrayMetadata, Format, MetadataValidationError, strictjson
+from zarr_core.hierarchy.create_node import check_reserved_names
 
 from zarr_xarray import _xarray
 from zarr_xarray.encodings import encode_fill_value, normalize_lengths

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from xarray import conventions
 from zarr_core.extension import ZarrError
-from zarr_core.tools import Rollback, concurrent_map, permit_nodes
+from zarr_core.hierarchy.create_node import permit_nodes
+from zarr_core.hierarchy.rollback import Rollback
+from zarr_core.threads import concurrent_map
 
 from zarr_xarray import _xarray
 from zarr_xarray.commit import commit, load_overwritten

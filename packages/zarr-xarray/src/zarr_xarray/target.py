@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import Array, Group, create_group, open_group, resolve_store_path
 from zarr_core.errors import NodeTypeError
 from zarr_core.extension import ArrayMetadata, Format, Location, NodeNotFoundError, Store
-from zarr_core.tools import (
-    concurrent_map,
-    format_named,
-    format_of_new,
-    normalise_path,
-    require_consolidating,
-)
+from zarr_core.formats.detect import format_of_new
+from zarr_core.formats.lookup import format_named
+from zarr_core.hierarchy.consolidate import require_consolidating
+from zarr_core.names import normalise_path
+from zarr_core.threads import concurrent_map
 
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
 from zarr_xarray.group_store import is_opened_here

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from xarray import DataArray, Dataset
 from zarr_core.errors import NodeExistsError
-from zarr_core.tools import Rollback
+from zarr_core.hierarchy.rollback import Rollback
 
 from zarr_xarray import _xarray
 from zarr_xarray.store import DatasetStore

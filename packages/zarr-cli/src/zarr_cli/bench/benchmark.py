@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ZarrError
-from zarr_core.tools import read_node
+from zarr_core.formats.detect import read_node
 
 from zarr_cli.bench.candidates import Candidate, candidates
 from zarr_cli.bench.measure import measure, prepare_trial

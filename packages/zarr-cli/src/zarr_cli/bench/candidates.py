@@ -100,8 +100,12 @@ def parse_candidate(text: str) -> Candidate:
     ExtensionError
         If a codec is unknown.
     """
-    from zarr_core.extension import ArrayToArrayCodec, ArrayToBytesCodec, ExtensionDefinition
-    from zarr_core.tools import create_extension
+    from zarr_core.extension import (
+        ArrayToArrayCodec,
+        ArrayToBytesCodec,
+        ExtensionDefinition,
+        create_extension,
+    )
 
     filters: list[str] = []
     serializer: str | None = None

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
-from zarr_core.extension import ArrayRepresentation, ZarrError
-from zarr_core.tools import CodecChain, create_extension
+from zarr_core.engine.chain import CodecChain
+from zarr_core.extension import ArrayRepresentation, ZarrError, create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from zarr_core import Array
+    from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.extension import ExtensionDefinition
-    from zarr_core.tools import PreparedCodecChain
 
     from zarr_cli.bench.candidates import Candidate
 

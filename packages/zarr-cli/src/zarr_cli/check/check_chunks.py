@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import zarr_core
 from zarr_core.errors import MissingChunkError
 from zarr_core.extension import ChecksumError, ChunkDecodeError, ZarrError
-from zarr_core.tools import parallel_for
+from zarr_core.threads import parallel_for
 
 from zarr_cli.cat.blocks import blocks
 from zarr_cli.cat.regions import regions
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from zarr_core import Array
-    from zarr_core.tools import Reporter
+    from zarr_core.optional import Reporter
 
     StoredChunk = tuple[tuple[int, ...], str]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.tools import MANIFEST_NAMES, create_extension
+from zarr_core.extension import create_extension
+from zarr_core.names import MANIFEST_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

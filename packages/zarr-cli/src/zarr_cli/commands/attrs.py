@@ -92,7 +92,7 @@ def _value(node: Array | Group, location: Location, name: str) -> Any:
 
 def _parse(text: str) -> Any:
     from zarr_core.errors import MetadataDecodeError
-    from zarr_core.tools import strictjson
+    from zarr_core.extension import strictjson
 
     try:
         return strictjson.loads(text)

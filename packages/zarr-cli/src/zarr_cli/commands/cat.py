@@ -155,7 +155,7 @@ def _report_progress(
     blocks: Blocks, array: Array, shape: tuple[int, ...], report: Any
 ) -> Iterator[Any]:
     """Yield the blocks and report how many elements were written."""
-    from zarr_core.tools import reporter_for
+    from zarr_core.optional import reporter_for
 
     reporter = reporter_for(report, 1)
     reporter.begin(array.path, prod(shape), "elements")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from zarr_core.tools import format_bytes, pluralize
+from zarr_core.messages import format_bytes, pluralize
 
 from zarr_cli.location import Location, location_arguments
 from zarr_cli.modify.interrupt import explain_interrupt

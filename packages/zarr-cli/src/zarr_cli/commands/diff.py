@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
-from zarr_core.tools import pluralize
+from zarr_core.messages import pluralize
 
 from zarr_cli.errors import ProblemsFound
 from zarr_cli.location import Location, location_arguments

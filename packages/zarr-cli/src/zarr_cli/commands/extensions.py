@@ -131,7 +131,7 @@ def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
 
 def _native_parts(name: str) -> Mapping[str, str]:
     """Return what the native executor uses, such as compression libraries."""
-    from zarr_core.tools import find_class
+    from zarr_core.registry.resolve import find_class
 
     parts: Mapping[str, str] = find_class("native", name)().describe()
     return parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from zarr_core.tools import format_bytes
+from zarr_core.messages import format_bytes
 
 from zarr_cli.location import Location, location_arguments, stored_only_option
 from zarr_cli.output import json_option, print_json, print_styled, print_table

@@ -47,7 +47,7 @@ def v3(
 
     The JSON document of --json is that of zarr-core convert.
     """
-    from zarr_core.tools import read_node
+    from zarr_core.formats.detect import read_node
 
     from zarr_cli.modify.conversion import run_conversion
 

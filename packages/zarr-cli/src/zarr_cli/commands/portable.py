@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
-from zarr_core.tools import pluralize
+from zarr_core.messages import pluralize
 
 from zarr_cli.errors import Failure, ProblemsFound
 from zarr_cli.location import Location, location_arguments

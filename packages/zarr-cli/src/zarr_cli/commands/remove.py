@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 import click
-from zarr_core.tools import escape_controls, format_bytes, pluralize
+from zarr_core.extension import escape_controls
+from zarr_core.messages import format_bytes, pluralize
 
 from zarr_cli.errors import Failure
 from zarr_cli.location import Location, location_arguments

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from zarr_core.tools import format_bytes, pluralize
+from zarr_core.messages import format_bytes, pluralize
 
 from zarr_cli.commands.digest import require_stores
 from zarr_cli.errors import ProblemsFound

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, Group
-from zarr_core.tools import concurrent_map, reporter_for
+from zarr_core.optional import reporter_for
+from zarr_core.threads import concurrent_map
 
 from zarr_cli.compare.compare_metadata import compare_metadata
 from zarr_cli.compare.compare_values import Tolerance, compare_values

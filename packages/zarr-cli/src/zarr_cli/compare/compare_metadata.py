@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array
-from zarr_core.extension import ZarrError
-from zarr_core.tools import json_pointer, strictjson
+from zarr_core.extension import ZarrError, json_pointer, strictjson
 from zarr_transfer.conventions import (
     DIMENSIONS,
     MASK,

@@ -17,7 +17,7 @@ from zarr_cli.compare.stored_blocks import stored_blocks
 
 if TYPE_CHECKING:
     from zarr_core import Array
-    from zarr_core.tools import Reporter
+    from zarr_core.optional import Reporter
 
     NDArray = np.ndarray[Any, Any]
 

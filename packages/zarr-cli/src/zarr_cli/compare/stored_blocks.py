@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.tools import strictjson
+from zarr_core.extension import strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

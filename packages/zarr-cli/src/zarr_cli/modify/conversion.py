@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.tools import format_bytes, pluralize
+from zarr_core.messages import format_bytes, pluralize
 
 from zarr_cli.errors import ProblemsFound
 from zarr_cli.modify.interrupt import explain_interrupt, resume_hint
@@ -54,7 +54,7 @@ def run_conversion(
         If a dry run finds that the conversion is not possible.
     """
     import zarr_core
-    from zarr_core.tools import read_node
+    from zarr_core.formats.detect import read_node
     from zarr_transfer import convert, plan_conversion
 
     arguments: dict[str, Any] = {"source_path": source.path}

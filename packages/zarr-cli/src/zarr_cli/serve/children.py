@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, Group
 from zarr_core.extension import ZarrError
-from zarr_core.tools import concurrent_map
+from zarr_core.threads import concurrent_map
 
 from zarr_cli.serve.folders import Folder
 from zarr_cli.serve.query import NodeMissingError, open_node, query_int, requested_path

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from zarr_core import Array, Group
 from zarr_core.errors import NodeNameError
 from zarr_core.extension import NodeNotFoundError
-from zarr_core.tools import normalise_path
+from zarr_core.names import normalise_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

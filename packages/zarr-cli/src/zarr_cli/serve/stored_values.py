@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 from zarr_core.extension import ByteRange, StoreKeyError, check_key
-from zarr_core.tools import MANIFEST_NAMES
+from zarr_core.names import MANIFEST_NAMES
 
 from zarr_cli.serve.conditional import (
     entity_tag,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import ExtensionDefinition, Location, ZarrError
-from zarr_core.tools import create_extension
+from zarr_core.extension import ExtensionDefinition, Location, ZarrError, create_extension
 
 from zarr_cli.validate.problem import NodeProblem, problems_from_error
 

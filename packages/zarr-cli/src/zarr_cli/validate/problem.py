@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.errors import ExtensionError, MetadataError, UnknownExtensionError
 from zarr_core.extension import CodecError, ExtensionConfigurationError, ZarrError
-from zarr_core.tools import printable_message
+from zarr_core.messages import printable_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

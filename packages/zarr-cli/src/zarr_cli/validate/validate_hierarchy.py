@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import zarr_core
 from zarr_core.errors import ExtensionError, MetadataError
-from zarr_core.extension import ArrayMetadata, Location, StoreCapabilityError, ZarrError
-from zarr_core.tools import concurrent_map, json_pointer, read_metadata, strictjson
+from zarr_core.extension import (
+    ArrayMetadata,
+    Location,
+    StoreCapabilityError,
+    ZarrError,
+    json_pointer,
+    read_metadata,
+    strictjson,
+)
+from zarr_core.threads import concurrent_map
 
 from zarr_cli.metadata_documents import format_of
 from zarr_cli.validate.definitions import check_definitions
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
 
     from zarr_core import Store
     from zarr_core.extension import JSON, Format, GroupMetadata
-    from zarr_core.tools import ConsolidatedMetadata
+    from zarr_core.metadata.consolidated import ConsolidatedMetadata
 
     Refused = MetadataError | ExtensionError
     Read = ArrayMetadata | GroupMetadata | Refused

@@ -26,8 +26,8 @@ from zarr_core.extension import (
     NodeNotFoundError,
     StoreKeyError,
     ValidationProblem,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 from zarr_conformance.adapters.adapter import Adapter, as_elements, dtype_of, index, selected_shape
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import ArrayToArrayCodec, ExtensionDefinition
-from zarr_core.tools import take
+from zarr_core.selection.projection import take
 
 from zarr_conformance.kit.codec import CodecTests
 from zarr_conformance.kit.examples import check_examples
@@ -15,7 +15,7 @@ from zarr_conformance.kit.selections import some_selections
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr_core.tools import PreparedCodecChain
+    from zarr_core.engine.chain import PreparedCodecChain
 
     Array = np.ndarray[Any, Any]
 

@@ -11,7 +11,7 @@ from zarr_core.extension import (
     PartialDecodeCodec,
     PartialEncodeCodec,
 )
-from zarr_core.tools import put, take
+from zarr_core.selection.projection import put, take
 
 from zarr_conformance.kit.codec import CodecTests
 from zarr_conformance.kit.examples import check_examples
@@ -20,7 +20,7 @@ from zarr_conformance.kit.selections import some_selections
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr_core.tools import PreparedCodecChain
+    from zarr_core.engine.chain import PreparedCodecChain
 
     Array = np.ndarray[Any, Any]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import zarr_core as zarr
 from hypothesis import strategies as st
+from zarr_core.engine.chain import CodecChain
 from zarr_core.extension import (
     ArrayRepresentation,
     ArrayToArrayCodec,
     ChunkMemoryLayout,
     ExtensionDefinition,
 )
-from zarr_core.tools import CodecChain
 
 from zarr_conformance.kit.array_to_array import ArrayToArrayCodecTests
 from zarr_conformance.kit.codec import create_data_type

@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from hypothesis import strategies as st
+from zarr_core.engine.chain import CodecChain, PreparedCodecChain
 from zarr_core.extension import (
     ArrayRepresentation,
     ChunkDecodeError,
     Codec,
     ExtensionDefinition,
     Location,
+    create_extension,
 )
-from zarr_core.tools import CodecChain, PreparedCodecChain, create_extension
 
 from zarr_conformance.kit import values
 from zarr_conformance.kit.examples import check_examples

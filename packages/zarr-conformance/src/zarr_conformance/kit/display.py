@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.tools import find_class
+from zarr_core.registry.resolve import find_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import strictjson
+from zarr_core.extension import strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

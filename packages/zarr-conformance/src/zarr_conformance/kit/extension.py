@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import UnknownExtensionError
-from zarr_core.extension import ExtensionConfigurationError, ExtensionDefinition, Location
-from zarr_core.tools import create_extension, package_schema
+from zarr_core.extension import (
+    ExtensionConfigurationError,
+    ExtensionDefinition,
+    Location,
+    create_extension,
+    package_schema,
+)
 
 from zarr_conformance.kit import documents
 from zarr_conformance.kit.installation import check_installed
@@ -20,8 +25,7 @@ from zarr_conformance.kit.specification import broken_cases, cases_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from zarr_core.extension import JSON
-    from zarr_core.tools import Schema
+    from zarr_core.extension import JSON, Schema
 
 
 class ExtensionTests:

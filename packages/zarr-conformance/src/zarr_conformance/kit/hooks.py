@@ -18,9 +18,9 @@ from zarr_core.extension import (
     Location,
     MetadataValidationError,
     Provider,
+    create_extension,
     hookimpl,
 )
-from zarr_core.tools import create_extension
 
 from zarr_conformance.kit import documents
 from zarr_conformance.kit.codec import switching_often

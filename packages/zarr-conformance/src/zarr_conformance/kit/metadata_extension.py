@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.extension import MetadataExtension, MetadataValidationError
-from zarr_core.tools import update_additional_fields
+from zarr_core.extension import MetadataExtension, MetadataValidationError, update_additional_fields
 
 from zarr_conformance.kit import documents
 from zarr_conformance.kit.extension import ExtensionTests

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.extension import ChunkDecodeError, NativePlan
-from zarr_core.tools import find_class
+from zarr_core.registry.resolve import find_class
 
 from zarr_conformance.kit.installation import check_installed
 

@@ -323,7 +323,7 @@ def _path_and_format(store: Any, options: Mapping[str, Any]) -> tuple[str, int |
     """
     import zarr_core
     from zarr_core.errors import NodeNotFoundError, StoreError
-    from zarr_core.tools import read_node
+    from zarr_core.formats.detect import read_node
 
     path = options.get("path") or ""
     if hasattr(store, "zarr_format"):  # a group

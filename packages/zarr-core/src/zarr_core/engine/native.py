@@ -51,7 +51,7 @@ UNDECIDED = _Undecided()
 """The plan of an array that was just opened."""
 
 
-def reason_against(array: Any) -> str:
+def native_reason_against(array: Any) -> str:
     """Why Python processes the chunks of an array; empty if compiled code does."""
     if config.settings.native == "off":
         return 'the setting native is "off"'

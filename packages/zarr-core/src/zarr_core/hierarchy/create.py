@@ -113,7 +113,7 @@ def create_array(
         One per dimension; a string names the only dimension.
     order : {"C", "F"} or sequence of int
         Whether the last or the first dimension of a chunk is contiguous in storage; or all
-        dimensions, the contiguous one last, as :func:`zarr_core.tools.inner_order`.  In version 3,
+        dimensions, the contiguous one last, as :func:`zarr_core.extension.inner_order`.  In version 3,
         any other order than ``C`` is a ``transpose`` codec, and another one among the filters is
         an error.  Version 2 has only ``C`` and ``F``, which are also the orders of results in
         memory.

@@ -315,7 +315,7 @@ class SubchunkCodec(ArrayToBytesCodec):
 
     @abstractmethod
     def inner_codecs(self, decoded: ArrayRepresentation) -> object:
-        """The codecs of the inner chunks: a ``PreparedCodecChain`` of :mod:`zarr_core.tools`."""
+        """The codecs of the inner chunks: a ``PreparedCodecChain``."""
 
     def inner_chunk_sizes(
         self, reader: ByteReader, decoded: ArrayRepresentation

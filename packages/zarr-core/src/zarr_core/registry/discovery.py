@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from zarr_core import __version__
 from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
-from zarr_core.registry.entry_points import entry_points
+from zarr_core.registry.entry_points import installed_entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.overrides import overrides
 from zarr_core.registry.provider import DISTRIBUTION, Provider, is_disabled, known, normalize_name
@@ -163,7 +163,7 @@ def refresh() -> None:
 
 def _scan() -> Scan:
     scanned: dict[str, dict[str, set[Provider]]] = {}
-    points = entry_points("zarr_core.")
+    points = installed_entry_points("zarr_core.")
     versions = {item.distribution: item.name for item in points if item.group == _VERSION_GROUP}
     for group, name, target, distribution, version in points:
         alternative = ""

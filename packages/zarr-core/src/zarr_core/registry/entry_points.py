@@ -30,7 +30,7 @@ class EntryPoint(NamedTuple):
     version: str
 
 
-def entry_points(group_prefix: str) -> tuple[EntryPoint, ...]:
+def installed_entry_points(group_prefix: str) -> tuple[EntryPoint, ...]:
     """The entry points of all groups with a prefix such as ``"zarr_core."``; imports nothing.
 
     A distribution hides those of the same name in later folders of ``sys.path``.  A warning

@@ -9,7 +9,7 @@ from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
 from zarr_core.registry import hooks
 from zarr_core.registry.discovery import providers, usable_names
-from zarr_core.registry.entry_points import entry_points
+from zarr_core.registry.entry_points import installed_entry_points
 from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
 from zarr_core.registry.provider import is_disabled, known
@@ -102,7 +102,7 @@ def _for_other_library(extension_point: str, name: str) -> str:
     """How to use an installed or published extension for zarr-python or numcodecs; else empty."""
     # zarr-python also reads groups with the name of the codec, such as "zarr.codecs.gzip".
     group = f"zarr.{extension_point.replace('codec', 'codecs')}"
-    for point in entry_points("zarr."):
+    for point in installed_entry_points("zarr."):
         if (point.group, point.name) == (group, name) or point.group == f"{group}.{name}":
             provider = f"{point.distribution} {point.version}"
             return f"{provider} provides it for zarr-python; to use it: pip install zarr-bridge"

@@ -15,8 +15,8 @@ from zarr_core.extension import (
     Location,
     MetadataValidationError,
     ValidationProblem,
+    strictjson,
 )
-from zarr_core.tools import strictjson
 
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.draft import chunks, codecs

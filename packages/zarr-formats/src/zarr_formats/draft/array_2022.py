@@ -14,8 +14,8 @@ from zarr_core.extension import (
     Location,
     MetadataValidationError,
     ValidationProblem,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 from zarr_formats.chain import V2_FILTERS, write_stored_dtype
 from zarr_formats.draft import chunks, codecs, data_types, fill_values

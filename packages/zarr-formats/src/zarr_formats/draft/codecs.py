@@ -17,8 +17,8 @@ from zarr_core.extension import (
     ExtensionDefinition,
     MetadataValidationError,
     ValidationProblem,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 from zarr_formats import codec_ids
 from zarr_formats.draft.extensions import is_uri

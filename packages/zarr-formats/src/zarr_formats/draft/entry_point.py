@@ -16,8 +16,11 @@ from zarr_core.extension import (
     Location,
     MetadataValidationError,
     ValidationProblem,
+    create_extension,
+    read_metadata,
+    strictjson,
 )
-from zarr_core.tools import create_extension, quoted, read_metadata, strictjson
+from zarr_core.messages import quoted
 
 from zarr_formats.draft.extensions import read_extensions
 from zarr_formats.draft.metadata_encoding import find_encoding

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import MetadataValidationError, ValidationProblem
-from zarr_core.tools import json_pointer
+from zarr_core.extension import MetadataValidationError, ValidationProblem, json_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

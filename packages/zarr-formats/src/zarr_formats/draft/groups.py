@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import GroupMetadata, Location, MetadataValidationError, ValidationProblem
-from zarr_core.tools import strictjson
+from zarr_core.extension import (
+    GroupMetadata,
+    Location,
+    MetadataValidationError,
+    ValidationProblem,
+    strictjson,
+)
 
 from zarr_formats.draft.entry_point import KEY
 from zarr_formats.draft.validate import validate_document

@@ -14,8 +14,9 @@ from zarr_core.extension import (
     MetadataExtension,
     MetadataValidationError,
     ValidationProblem,
+    create_extension,
+    strictjson,
 )
-from zarr_core.tools import create_extension, strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

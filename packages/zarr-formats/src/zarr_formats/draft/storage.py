@@ -18,8 +18,12 @@ from zarr_core.extension import (
     MetadataValidationError,
     NodeNotFoundError,
     ValidationProblem,
+    read_metadata,
+    store_new,
+    strictjson,
 )
-from zarr_core.tools import is_auxiliary, read_metadata, read_metadata_from, store_new, strictjson
+from zarr_core.formats.unmanaged_keys import is_auxiliary
+from zarr_core.interfaces.metadata_document import read_metadata_from
 
 from zarr_formats.draft import chunks, entry_point, groups
 from zarr_formats.draft.keys import CONSOLIDATED, Kind, Layout, check_names, may_be_chunk

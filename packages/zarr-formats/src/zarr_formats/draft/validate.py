@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import UnsupportedFieldError
-from zarr_core.extension import Location, MetadataValidationError, ValidationProblem
-from zarr_core.tools import json_pointer, package_schema
+from zarr_core.extension import (
+    Location,
+    MetadataValidationError,
+    ValidationProblem,
+    json_pointer,
+    package_schema,
+)
 
 import zarr_formats
 

@@ -10,8 +10,9 @@ from zarr_core.extension import (
     ExtensionDefinition,
     MetadataValidationError,
     ValidationProblem,
+    create_extension,
+    json_pointer,
 )
-from zarr_core.tools import create_extension, json_pointer
 
 from zarr_formats.metadata_error import metadata_error
 from zarr_formats.n5.compression import compression_of

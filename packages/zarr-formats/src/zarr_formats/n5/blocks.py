@@ -13,6 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from zarr_core.engine.chain import CodecChain
 from zarr_core.extension import (
     ArrayRepresentation,
     ChunkDecodeError,
@@ -20,15 +21,14 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Location,
 )
-from zarr_core.tools import CodecChain
 
 from zarr_formats.n5.header import LARGEST_LENGTH, MOST_DIMENSIONS, read_header, write_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.extension import JSON, Buffer, DataType
-    from zarr_core.tools import PreparedCodecChain
 
     Array = np.ndarray[Any, Any]
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     import numpy as np
+    from zarr_core.engine.chain import CodecChain
     from zarr_core.extension import JSON, Buffer
-    from zarr_core.tools import CodecChain
 
     Array = np.ndarray[Any, Any]
 

@@ -18,8 +18,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from zarr_core.engine.chain import CodecChain
 from zarr_core.extension import ChunkDecodeError, ExtensionDefinition
-from zarr_core.tools import CodecChain
 
 from zarr_formats.n5.blocks import big_endian
 from zarr_formats.n5.blocks_codec import BlocksCodec

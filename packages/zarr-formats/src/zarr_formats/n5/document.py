@@ -17,8 +17,9 @@ from zarr_core.extension import (
     Location,
     MetadataValidationError,
     ValidationProblem,
+    json_pointer,
+    package_schema,
 )
-from zarr_core.tools import json_pointer, package_schema
 
 from zarr_formats.metadata_error import metadata_error
 from zarr_formats.n5 import array_members

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from zarr_core.cache import Cache
 from zarr_core.errors import MetadataDecodeError, MetadataError, NodeNameError
 from zarr_core.extension import (
     ArrayMetadata,
@@ -19,17 +20,13 @@ from zarr_core.extension import (
     MetadataValidationError,
     NodeNotFoundError,
     ValidationProblem,
-)
-from zarr_core.tools import (
-    Cache,
-    is_node_name,
-    is_reserved_name,
     read_metadata,
-    read_metadata_from,
     store_new,
     strictjson,
-    without_chunks,
 )
+from zarr_core.formats.unmanaged_keys import without_chunks
+from zarr_core.interfaces.metadata_document import read_metadata_from
+from zarr_core.names import is_node_name, is_reserved_name
 
 from zarr_formats.n5.document import (
     VERSION,

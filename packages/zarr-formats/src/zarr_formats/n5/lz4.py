@@ -24,8 +24,8 @@ from zarr_core.extension import (
     ChecksumError,
     ChunkDecodeError,
     ExtensionDefinition,
+    create_extension,
 )
-from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

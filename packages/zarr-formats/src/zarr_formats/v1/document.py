@@ -19,8 +19,9 @@ from zarr_core.extension import (
     Location,
     MetadataValidationError,
     ValidationProblem,
+    json_pointer,
+    package_schema,
 )
-from zarr_core.tools import json_pointer, package_schema
 
 from zarr_formats.chain import read_chain, write_chain, write_stored_dtype
 from zarr_formats.metadata_error import metadata_error

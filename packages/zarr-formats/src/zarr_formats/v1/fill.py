@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.tools import create_extension
+from zarr_core.extension import create_extension
 
 from zarr_formats.metadata_error import metadata_error
 

@@ -19,8 +19,12 @@ from zarr_core.extension import (
     MetadataValidationError,
     NodeNotFoundError,
     ValidationProblem,
+    read_metadata,
+    store_new,
+    strictjson,
 )
-from zarr_core.tools import read_metadata, read_metadata_from, store_new, strictjson, without_chunks
+from zarr_core.formats.unmanaged_keys import without_chunks
+from zarr_core.interfaces.metadata_document import read_metadata_from
 
 from zarr_formats.v1.document import (
     ATTRIBUTES,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import Location, MetadataValidationError
-from zarr_core.tools import ConsolidatedMetadata, keep_nonfinite, package_schema, strictjson
+from zarr_core.extension import Location, MetadataValidationError, package_schema, strictjson
+from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.strictjson import keep_nonfinite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

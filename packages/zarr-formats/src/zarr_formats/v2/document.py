@@ -15,8 +15,9 @@ from zarr_core.extension import (
     Location,
     MetadataValidationError,
     ValidationProblem,
+    package_schema,
 )
-from zarr_core.tools import ConsolidatedMetadata, package_schema
+from zarr_core.metadata.consolidated import ConsolidatedMetadata
 
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.fill import fill_from_v2, fill_to_v2

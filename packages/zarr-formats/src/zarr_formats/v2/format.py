@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from zarr_core.cache import Cache
 from zarr_core.errors import MetadataError
 from zarr_core.extension import (
     ArrayMetadata,
@@ -21,8 +22,11 @@ from zarr_core.extension import (
     NodeNotFoundError,
     ValidationProblem,
     ZarrError,
+    strictjson,
 )
-from zarr_core.tools import Cache, format_named, read_metadata_from, strictjson, without_chunks
+from zarr_core.formats.lookup import format_named
+from zarr_core.formats.unmanaged_keys import without_chunks
+from zarr_core.interfaces.metadata_document import read_metadata_from
 
 from zarr_formats.chain import set_stored_byte_order, split_chain
 from zarr_formats.v2.consolidated import encode_consolidated
@@ -43,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from zarr_core.extension import JSON, Buffers, ByteReader, GroupMetadata, Store
-    from zarr_core.tools import ConsolidatedMetadata
+    from zarr_core.metadata.consolidated import ConsolidatedMetadata
 
     NodeMetadata = ArrayMetadata | GroupMetadata
 

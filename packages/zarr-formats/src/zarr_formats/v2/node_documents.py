@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.tools import concurrent_map, read_metadata
+from zarr_core.extension import read_metadata
+from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
     from zarr_core.extension import Store

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import number_from_text, package_schema
+from zarr_core.extension import package_schema
+from zarr_core.metadata.nonstandard import number_from_text
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON

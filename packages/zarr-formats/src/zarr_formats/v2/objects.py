@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition
-from zarr_core.tools import strictjson
+from zarr_core.extension import DataType, ExtensionDefinition, strictjson
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON

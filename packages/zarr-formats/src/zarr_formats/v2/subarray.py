@@ -13,8 +13,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition, Location
-from zarr_core.tools import create_extension, data_type_for
+from zarr_core.extension import (
+    DataType,
+    ExtensionDefinition,
+    Location,
+    create_extension,
+    data_type_for,
+)
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ExtensionDefinition, StorageTransformer, check_prefix
-from zarr_core.tools import is_integer
+from zarr_core.selection.parse import is_integer
 
 from zarr_sharding.transformer.layout import Layout
 from zarr_sharding.transformer.sharded_store import ShardedStore, plain_index

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.engine.chain import CodecChain
 from zarr_core.extension import (
     BufferByteReader,
     ByteRange,
@@ -16,7 +17,7 @@ from zarr_core.extension import (
     WrapperStore,
     check_prefix,
 )
-from zarr_core.tools import CodecChain, SubrangeReader
+from zarr_core.interfaces.byte_reader import SubrangeReader
 
 from zarr_sharding.shard import check_count, index_format
 from zarr_sharding.transformer.layout import Layout

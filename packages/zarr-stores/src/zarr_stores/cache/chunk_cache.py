@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     import numpy as np
+    from zarr_core.engine.chain import PreparedCodecChain
+    from zarr_core.engine.read import ChunkReader
     from zarr_core.extension import Store
-    from zarr_core.tools import ChunkReader, PreparedCodecChain
 
     from zarr_stores.cache.pool import Changes
 

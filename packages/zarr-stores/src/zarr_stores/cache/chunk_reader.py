@@ -10,14 +10,17 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import BasicIndexer
-from zarr_core.tools import ChunkReader, RegularAxis, key_lock, project, read_open, take
+from zarr_core.chunk_grids import RegularAxis
+from zarr_core.engine.read import ChunkReader, read_open
+from zarr_core.extension import BasicIndexer, key_lock
+from zarr_core.selection.projection import project, take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.extension import ByteReader, ChunkAxis, Store
-    from zarr_core.tools import ChunkProjection, PreparedCodecChain
+    from zarr_core.selection.projection import ChunkProjection
 
     from zarr_stores.cache.chunk_cache import DecodedChunks
 

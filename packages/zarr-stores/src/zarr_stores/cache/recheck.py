@@ -7,7 +7,8 @@ from time import monotonic
 from typing import Any, Literal, TypeAlias
 
 from zarr_core import Array, Group
-from zarr_core.tools import StoredArray, concurrent_map, key_lock
+from zarr_core.extension import StoredArray, key_lock
+from zarr_core.threads import concurrent_map
 
 __all__ = ["RecheckedArray", "RecheckedGroup", "recheck"]
 

@@ -16,8 +16,9 @@ from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
-from zarr_core.extension import StoreError, StoreReadError
-from zarr_core.tools import call_after_fork, encode_key, file_lock
+from zarr_core.extension import StoreError, StoreReadError, encode_key
+from zarr_core.stores.local_files import file_lock
+from zarr_core.threads import call_after_fork
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.databases.database_store import INVALID_NAMES, DatabaseStore, path_exists

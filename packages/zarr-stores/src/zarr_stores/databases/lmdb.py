@@ -19,8 +19,8 @@ from zarr_core.extension import (
     StoreReadError,
     StoreTraits,
     check_key,
+    encode_key,
 )
-from zarr_core.tools import encode_key
 
 from zarr_stores.databases.database_store import INVALID_NAMES, DatabaseStore, SortedStore
 from zarr_stores.databases.lmdb_environment import (

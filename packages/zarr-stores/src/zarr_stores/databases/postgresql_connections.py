@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg import Connection, OperationalError
 from psycopg.errors import DuplicateObject, DuplicateTable, UndefinedTable, UniqueViolation
 from psycopg.pq import TransactionStatus
-from zarr_core.tools import waiting
+from zarr_core.threads import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

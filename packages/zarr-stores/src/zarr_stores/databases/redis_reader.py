@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import ConnectionError, ResponseError
 from zarr_core.extension import StoreReadError, ValueReplacedError
-from zarr_core.tools import waiting
+from zarr_core.threads import waiting
 
 from zarr_stores._partial_reader import PartialReader
 

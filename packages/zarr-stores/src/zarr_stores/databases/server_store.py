@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from zarr_core.extension import KeyValueStore, Store, StoreError
-from zarr_core.tools import log, waiting
+from zarr_core.messages import log
+from zarr_core.threads import waiting
 
 from zarr_stores._first_contact import CONNECT_SECONDS, FINAL, RETRY_SECONDS, reached
 from zarr_stores.remedies import remedy

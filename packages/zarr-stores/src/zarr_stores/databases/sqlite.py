@@ -18,8 +18,8 @@ from zarr_core.extension import (
     StoreReadError,
     StoreTraits,
     check_key,
+    encode_key,
 )
-from zarr_core.tools import encode_key
 
 from zarr_stores.databases.database_store import DatabaseStore, SortedStore, key_range
 from zarr_stores.databases.sqlite_connections import Connections, read_texts

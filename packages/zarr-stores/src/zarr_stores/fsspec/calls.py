@@ -17,8 +17,9 @@ from functools import partial
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from zarr_core.extension import StoreError, StoreReadError, ZarrError
-from zarr_core.tools import key_lock, log, waiting
+from zarr_core.extension import StoreError, StoreReadError, ZarrError, key_lock
+from zarr_core.messages import log
+from zarr_core.threads import waiting
 
 from zarr_stores.fsspec.files import drop_cached
 from zarr_stores.fsspec.http import RedirectError

@@ -10,8 +10,8 @@ from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from zarr_core.extension import StoreKeyError
-from zarr_core.tools import encode_key, log
+from zarr_core.extension import StoreKeyError, encode_key
+from zarr_core.messages import log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -20,8 +20,10 @@ from zarr_core.extension import (
     StoreTraits,
     check_key,
     check_prefix,
+    key_lock,
 )
-from zarr_core.tools import LocalStore, key_lock, to_bytes
+from zarr_core.interfaces.store import to_bytes
+from zarr_core.stores.local import LocalStore
 
 from zarr_stores.databases.database_store import is_key
 from zarr_stores.fsspec.calls import MISSING, Calls

@@ -14,8 +14,9 @@ from zarr_core.extension import (
     ValidationProblem,
     check_key,
     check_prefix,
+    read_metadata,
+    strictjson,
 )
-from zarr_core.tools import read_metadata, strictjson
 
 from zarr_stores.wrappers.read_only import ReadOnlyStore
 

@@ -16,7 +16,7 @@ from zarr_stores.integrity.manifest import hashes_below
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from zarr_core.tools import StoreLike
+    from zarr_core.hierarchy.store_path import StoreLike
 
 
 def dandi_checksum(

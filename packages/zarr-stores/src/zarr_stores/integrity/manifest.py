@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
-from zarr_core.tools import MANIFEST_NAMES, opened_store, parallel_for, reporter_for
+from zarr_core.hierarchy.store_path import opened_store
+from zarr_core.names import MANIFEST_NAMES
+from zarr_core.optional import reporter_for
+from zarr_core.threads import parallel_for
 
 from zarr_stores.integrity.digest_tree import DigestTree
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from zarr_core.extension import Buffers, Store
-    from zarr_core.tools import StoreLike
+    from zarr_core.hierarchy.store_path import StoreLike
 
 __all__ = [
     "CHANGES_NAME",

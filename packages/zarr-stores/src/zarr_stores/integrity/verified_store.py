@@ -13,7 +13,7 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
-from zarr_core.tools import normalise_path
+from zarr_core.names import normalise_path
 
 from zarr_stores.integrity.manifest import Manifest, is_manifest_key, load_manifest, record_of
 from zarr_stores.integrity.verify import find_manifest

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.extension import Location, NodeNotFoundError, StoreError, StoreReadError
-from zarr_core.tools import opened_store
+from zarr_core.hierarchy.store_path import opened_store
 
 from zarr_stores.integrity.manifest import (
     MANIFEST_NAME,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core.extension import Store
-    from zarr_core.tools import StoreLike
+    from zarr_core.hierarchy.store_path import StoreLike
 
 __all__ = ["ManifestProblem", "Verification", "find_manifest", "verify"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 from urllib.parse import urlsplit
 
 from zarr_core.extension import StoreError
-from zarr_core.tools import log
+from zarr_core.messages import log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

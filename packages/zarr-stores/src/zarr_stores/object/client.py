@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
+from zarr_core.engine.scratch import remote_memory
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
-from zarr_core.tools import call_interruptibly, log, remote_memory, waiting
+from zarr_core.messages import log
+from zarr_core.threads import call_interruptibly, waiting
 
 from zarr_stores._first_contact import reached
 from zarr_stores.content_encoding import MOST_DECODED, decompress, is_longer

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ByteReader, StoreReadError
-from zarr_core.tools import parallel_for
+from zarr_core.threads import parallel_for
 
 from zarr_stores.object.response import generation_of
 

@@ -9,7 +9,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-from zarr_core.tools import log
+from zarr_core.messages import log
 
 from zarr_stores._first_contact import CONNECT_SECONDS
 

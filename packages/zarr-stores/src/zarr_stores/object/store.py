@@ -22,8 +22,9 @@ from zarr_core.extension import (
     StoreTraits,
     check_key,
     check_prefix,
+    key_lock,
 )
-from zarr_core.tools import key_lock, parallel_for
+from zarr_core.threads import parallel_for
 
 from zarr_stores.object.client import Client
 from zarr_stores.object.location import store_from_url

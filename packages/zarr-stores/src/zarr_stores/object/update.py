@@ -14,7 +14,8 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr_core.extension import ByteReader, StoreError, ValueReplacedError
-from zarr_core.tools import SetIfMissing, log
+from zarr_core.interfaces.store import SetIfMissing
+from zarr_core.messages import log
 
 from zarr_stores.object import errors as errors
 from zarr_stores.object.reader import ObjectReader

@@ -15,7 +15,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from zarr_core.extension import StoreError
-from zarr_core.tools import log
+from zarr_core.messages import log
 
 from zarr_stores.object import errors as errors
 from zarr_stores.object.update import UNKNOWN, Updates, pause

@@ -13,8 +13,9 @@ from zarr_core.extension import (
     StoreKeyError,
     ValidationProblem,
     check_key,
+    json_pointer,
+    strictjson,
 )
-from zarr_core.tools import json_pointer, strictjson
 
 from zarr_stores.references.entries import References, SortedKeys, Target
 from zarr_stores.references.templates import expand

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from zarr_core.extension import ByteRange, StoreReadError
-from zarr_core.tools import SubrangeReader
+from zarr_core.interfaces.byte_reader import SubrangeReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,8 +13,14 @@ from collections import OrderedDict
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import Location, MetadataValidationError, StoreError, ValidationProblem
-from zarr_core.tools import read_metadata, strictjson
+from zarr_core.extension import (
+    Location,
+    MetadataValidationError,
+    StoreError,
+    ValidationProblem,
+    read_metadata,
+    strictjson,
+)
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.references.document import target

@@ -9,8 +9,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from zarr_core.extension import Location, StoreError
-from zarr_core.tools import read_metadata, strictjson
+from zarr_core.extension import Location, StoreError, read_metadata, strictjson
 
 from zarr_stores.references.document import JSONReferences
 from zarr_stores.references.parquet import ParquetReferences

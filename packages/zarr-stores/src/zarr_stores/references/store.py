@@ -24,7 +24,7 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
-from zarr_core.tools import parallel_for
+from zarr_core.threads import parallel_for
 
 from zarr_stores._immutable import ImmutableStore
 from zarr_stores.references.entries import PartReader, Target

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from zarr_core.extension import Store, StoreReadError
-from zarr_core.tools import LocalStore
+from zarr_core.stores.local import LocalStore
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.fsspec import FsspecStore

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from zarr_core.extension import ByteReader, WrapperStore
-from zarr_core.tools import WrapperReader
+from zarr_core.interfaces.byte_reader import WrapperReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
 
-from zarr_core.extension import StoreError, check_key
-from zarr_core.tools import call_after_fork, key_lock
+from zarr_core.extension import StoreError, check_key, key_lock
+from zarr_core.threads import call_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from zarr_core.extension import Store, StoreError, WrapperStore
-from zarr_core.tools import LocalStore
+from zarr_core.stores.local import LocalStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,7 +27,7 @@ from zarr_core.extension import (
     StoreReadError,
     check_key,
 )
-from zarr_core.tools import WrapperReader
+from zarr_core.interfaces.byte_reader import WrapperReader
 
 from zarr_stores.databases.database_store import path_exists
 

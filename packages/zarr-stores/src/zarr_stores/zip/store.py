@@ -29,8 +29,10 @@ from zarr_core.extension import (
     ValueReplacedError,
     check_key,
     check_prefix,
+    encode_key,
 )
-from zarr_core.tools import SubrangeReader, encode_key, log
+from zarr_core.interfaces.byte_reader import SubrangeReader
+from zarr_core.messages import log
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.unknown_options import check_options

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile, ZipInfo
 
 from zarr_core.extension import StoreError
-from zarr_core.tools import call_after_fork
+from zarr_core.threads import call_after_fork
 
 from zarr_stores.zip.archive import Archive, FileSource, StreamSource, entries_of
 

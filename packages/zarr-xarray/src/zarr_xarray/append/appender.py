@@ -10,7 +10,8 @@ import numpy as np
 from xarray import DataArray, Dataset
 from zarr_core import create_group, open_group, resolve_store_path
 from zarr_core.extension import NodeNotFoundError, ZarrError
-from zarr_core.tools import normalise_path, parallel_for
+from zarr_core.names import normalise_path
+from zarr_core.threads import parallel_for
 
 from zarr_xarray.append.buffer import StepBuffer
 from zarr_xarray.append.committed_lengths import (

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from xarray import conventions
 from zarr_core import consolidate_metadata
-from zarr_core.extension import ArrayMetadata, Format, GroupMetadata, Location, Store, ZarrError
-from zarr_core.tools import concurrent_map, join, read_metadata_from, strictjson
+from zarr_core.extension import (
+    ArrayMetadata,
+    Format,
+    GroupMetadata,
+    Location,
+    Store,
+    ZarrError,
+    strictjson,
+)
+from zarr_core.interfaces.metadata_document import read_metadata_from
+from zarr_core.names import join
+from zarr_core.threads import concurrent_map
 
 from zarr_xarray.dimensions import dimension_names_of
 from zarr_xarray.encoded_elements import StoredForm, time_decoder

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray
 from zarr_core import open_group, resolve_store_path
-from zarr_core.tools import normalise_path
+from zarr_core.names import normalise_path
 
 from zarr_xarray.append.committed_lengths import commit_key
 from zarr_xarray.backend import ZarrCoreBackend

@@ -22,8 +22,9 @@ from contextlib import suppress
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.extension import Location, Store, WrapperStore, ZarrError
-from zarr_core.tools import LocalStore, log, strictjson
+from zarr_core.extension import Location, Store, WrapperStore, ZarrError, strictjson
+from zarr_core.messages import log
+from zarr_core.stores.local import LocalStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
