@@ -127,7 +127,7 @@ def test_the_formats_that_exist_are_listed(version):
     ],
 )
 def test_published_packages_are_named(monkeypatch, kind, name, command):
-    monkeypatch.setattr(hints, "entry_points", lambda prefix: ())  # none is installed
+    monkeypatch.setattr(hints, "installed_entry_points", lambda prefix: ())  # none is installed
     with config.set(disabled_plugins={"*"}):
         hint = install_hint(kind, name)
     assert f"A package with it has been published: pip install {command}" in hint
