@@ -81,10 +81,7 @@ _MOST = 64
 def _prepare(memory: _Memory, codec: Any, decoded: ArrayRepresentation) -> _Pair:
     """Return the codec prepared for a chunk as in zarr-python, and the ArraySpec of the chunk.
 
-    Raises
-    ------
-    ValueError
-        If the codec does not support the chunk.
+    ValueError if the codec does not support the chunk.
     """
     if found := memory.get(decoded):
         return found
@@ -103,10 +100,7 @@ def _prepare(memory: _Memory, codec: Any, decoded: ArrayRepresentation) -> _Pair
 def _resolve(codec: Any, decoded: ArrayRepresentation) -> Any:
     """Return the codec with the parameters that depend on the chunk filled in.
 
-    Raises
-    ------
-    CodecChainError
-        If the codec does not support the chunk.
+    CodecChainError if the codec does not support the chunk.
     """
     try:
         return _prepare({}, codec, decoded)[0]

@@ -70,13 +70,7 @@ def _unpickle(data: dict[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class _CodecAdapter:
-    """Base class of the three kinds of codecs.
-
-    Parameters
-    ----------
-    codec : Codec
-        The codec of zarr-core.
-    """
+    """Base class of the three kinds of codecs; ``codec`` is the codec of zarr-core."""
 
     codec_name: ClassVar[str]
 

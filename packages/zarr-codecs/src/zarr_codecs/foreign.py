@@ -296,10 +296,7 @@ Foreign = ForeignCompressor | ForeignFilter | ForeignSerializer
 def _as_chunk(decoded_data: Any, decoded: ArrayRepresentation, identifier: str) -> Array:
     """Return decoded data as a chunk.
 
-    Raises
-    ------
-    ChunkDecodeError
-        If the number or the type of the elements differs.
+    ChunkDecodeError if the number or the type of the elements differs.
     """
     dtype = decoded.data_type.numpy_dtype
     if isinstance(decoded_data, np.ndarray) and (decoded_data.dtype.hasobject or dtype.hasobject):

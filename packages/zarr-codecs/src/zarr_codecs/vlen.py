@@ -140,10 +140,7 @@ def _strings(data: Buffer, count: int, dtype: np.dtype[Any], name: str) -> np.nd
 def _check_count(data: Buffer, count: int, name: str) -> None:
     """Compare the declared number of elements with that of the chunk.
 
-    Raises
-    ------
-    ChunkDecodeError
-        If it differs, or the data is too short for it.
+    ChunkDecodeError if it differs, or the data is too short for it.
     """
     if len(data) < _LENGTH:
         raise ChunkDecodeError(f"{len(data)} bytes are too few for the number of elements", name)

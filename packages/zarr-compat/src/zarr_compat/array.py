@@ -314,12 +314,8 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
 class _Selections:
     """Selections of the core, which raise the errors of zarr-python.
 
-    Parameters
-    ----------
-    core : object
-        ``array.oindex`` or another of the core.
-    shape : tuple of int, optional
-        Shape of the array, if values are cut at its end.
+    ``core`` is ``array.oindex`` or another of the core; ``shape`` is given if values are cut at the
+    end of the array.
     """
 
     def __init__(self, core: Any, shape: tuple[int, ...] = ()) -> None:

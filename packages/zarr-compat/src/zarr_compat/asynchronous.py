@@ -198,13 +198,7 @@ class AsyncArray(
 
 
 class _AsyncIndex:
-    """Asynchronous selections of one kind.
-
-    Parameters
-    ----------
-    read : callable
-        Reads the elements of a selection.
-    """
+    """Asynchronous selections of one kind; ``read`` reads the elements of a selection."""
 
     def __init__(self, read: Callable[[Any], Any]) -> None:
         self._read = read

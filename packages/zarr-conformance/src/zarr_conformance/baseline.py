@@ -85,17 +85,7 @@ def _table(value: Any, name: str) -> dict[str, Any]:
 
 
 def compare(run: ImplementationResults, baseline: Baseline, corpus: Collection[str]) -> Comparison:
-    """Compare a run with a baseline.
-
-    Parameters
-    ----------
-    run : ImplementationResults
-        The results of all or some cases.
-    baseline : mapping
-        The known failures.
-    corpus : collection of str
-        Ids of all cases, including those that were not run.
-    """
+    """Compare a run with a baseline; ``corpus`` has the ids of all cases, also of those not run."""
     known = baseline.get(run.name, {})
     failing = {it.case for it in run.results if it.grade in ("fail", "crash")}
     executed = {it.case for it in run.results}
@@ -113,13 +103,7 @@ def compare(run: ImplementationResults, baseline: Baseline, corpus: Collection[s
 def write_baseline(runs: Iterable[ImplementationResults], before: Baseline) -> str:
     """Return a baseline of the current failures as TOML.
 
-    Parameters
-    ----------
-    runs : iterable of ImplementationResults
-        The results.
-    before : mapping
-        The previous baseline; its reasons are kept, and so are its implementations and cases
-        that were not run.
+    Reasons of the previous one are kept, and its implementations and cases that were not run.
     """
     kept = {name: dict(known) for name, known in before.items()}
     for run in runs:

@@ -17,19 +17,9 @@ _COMPLEX = frozenset({"complex32", "bcomplex32"})
 
 @cache
 def dtype_named(name: str, target: str) -> np.dtype[Any]:
-    """Return a dtype of ml_dtypes.
+    """Return a dtype of ml_dtypes; ``target`` is the class that needs it, for error messages.
 
-    Parameters
-    ----------
-    name : str
-        The name of the dtype and of the data type.
-    target : str
-        The class that needs it, ``module:Class``, for error messages.
-
-    Raises
-    ------
-    ExtensionLoadError
-        If ml_dtypes is not installed, broken, or too old for the dtype.
+    ExtensionLoadError if ml_dtypes is not installed, broken, or too old for the dtype.
     """
     try:
         import ml_dtypes  # optional dependency

@@ -49,27 +49,7 @@ def read_chain(
     filters: Sequence[Config] | None,
     compressor: Config | None,
 ) -> tuple[ExtensionDefinition, ...]:
-    """Return the codecs of version 3 for order, filters and compressor.
-
-    Parameters
-    ----------
-    dtype : Dtype
-        The data type of the array.
-    order : {"C", "F"}
-        Which dimension varies fastest in a chunk: the last or the first.
-    ndim : int
-        Number of dimensions.
-    filters : sequence of mapping, optional
-        Configurations of numcodecs, each with its ``id``, in the order of encoding.
-    compressor : mapping, optional
-        Configuration of the last codec.
-
-    Raises
-    ------
-    MetadataValidationError
-        If a filter does not support the elements; ``location`` is empty and pointers begin
-        with ``/filters`` or ``/compressor``.
-    """
+    """Return the codecs of version 3 for order, filters (in the order of encoding) and compressor."""
     items = [(f"/filters/{number}", config) for number, config in enumerate(filters or ())]
     if compressor is not None:
         items.append(("/compressor", compressor))

@@ -159,11 +159,7 @@ def _to_json(edges: Edges) -> JSON:
 def _edges(shape: JSON) -> Edges:
     """Parse the chunk lengths of one dimension.
 
-    Raises
-    ------
-    ValueError
-        If the value is not an integer or an array of integers and pairs of integers, or
-        one of them is not positive.
+    ValueError if the value is not a positive integer, or an array of such integers and pairs of them.
     """
     if not isinstance(shape, list):
         return _positive(shape)

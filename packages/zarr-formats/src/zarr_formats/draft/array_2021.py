@@ -58,22 +58,7 @@ _SHORTENED = {typestr: short for short, typestr in _SHORT.items()}
 
 
 def read_array(document: JSON, location: Location, scalar: str = SCALAR) -> ArrayMetadata:
-    """Read the document of an array.
-
-    Parameters
-    ----------
-    document : JSON
-        The document.
-    location : Location
-        Store and key, for errors.
-    scalar : {"c0", "c"}
-        The chunk key of an array without dimensions.
-
-    Raises
-    ------
-    MetadataError
-        If it is invalid.
-    """
+    """Read the document of an array; ``scalar`` is the chunk key without dimensions, "c0" or "c"."""
     checked = validate_document(document, "draft-2021.array", location, ignore_unknown=True)
     try:
         return _read(checked, scalar)

@@ -70,22 +70,8 @@ def read_chunks(
 ) -> Chunks:
     """Read ``chunk_grid`` and ``storage_transformers``.
 
-    Parameters
-    ----------
-    document : dict
-        The validated document of an array.
-    scalar : {"c", "c0"}
-        The chunk key of an array without dimensions.
-    pad : bool
-        Whether ``chunks_per_shard`` can have fewer dimensions than the array, or one for
-        an array without dimensions, as zarr-python 2 writes it.
-    keep : bool
-        Whether sharding is always kept as a storage transformer.
-
-    Raises
-    ------
-    MetadataValidationError
-        If lengths do not match the array; ``location`` is empty.
+    ``pad`` permits fewer dimensions in ``chunks_per_shard``, as zarr-python 2 writes it; ``keep`` keeps
+    sharding as a storage transformer.
     """
     grid, shape = document["chunk_grid"], document["shape"]
     separator = grid.get("separator", "/")

@@ -60,28 +60,10 @@ def read_codecs(
 ) -> list[ExtensionDefinition]:
     """Convert the ``codecs`` of the text to those of version 3.
 
-    Parameters
-    ----------
-    codecs : sequence of dict
-        The validated member.
-    byte_order : {"little", "big"} or None
-        Byte order of the data type, which an ``endian`` codec overrides.
-    typesize : int
-        Size of an element, for Blosc.
-    serialised : bool
-        Whether a previous codec has encoded the elements as bytes.
-
-    Raises
-    ------
-    MetadataValidationError
-        If the shuffle mode of Blosc is unknown, or a codec for arrays follows one that gives bytes,
-        whose elements the text does not define; ``location`` is empty.
-
-    Notes
-    -----
-    In the text, a codec for bytes can follow a codec for arrays: elements become bytes in
-    C order.  Version 3 requires the codec ``bytes``, which is inserted there.  The reverse is
-    permitted, too; an ``endian`` codec that cannot change the bytes is omitted there.
+    In the text, a codec for bytes can follow a codec for arrays: elements become bytes in C order.
+    Version 3 requires the codec ``bytes``, which is inserted there.  The reverse is permitted, too; an
+    ``endian`` codec that cannot change the bytes is omitted there.  ``serialised`` tells whether a
+    previous codec has encoded the elements as bytes.
     """
     definitions: list[ExtensionDefinition] = []
     for number, item in enumerate(codecs):

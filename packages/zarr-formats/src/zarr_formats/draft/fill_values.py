@@ -30,27 +30,7 @@ _SIZES = {
 
 
 def read_fill_value(value: JSON, name: str, pointer: str = "/fill_value") -> JSON:
-    """Convert a fill value to the form of version 3.
-
-    Parameters
-    ----------
-    value : JSON
-        The member of the document.
-    name : str
-        A core data type, such as ``"int32"`` or ``"r24"``.
-    pointer : str
-        JSON pointer of the value, for errors.
-
-    Returns
-    -------
-    JSON
-        The value, which the data type decodes and validates.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it is null, or has a wrong number of digits; ``location`` is empty.
-    """
+    """Convert a fill value of a core data type to the form of version 3, which it validates later."""
     if value is None:
         raise metadata_error(pointer, "must be a value of the data type: null is not permitted")
     if not isinstance(value, str):

@@ -32,24 +32,7 @@ _OTHERS = (KEY, ".zgroup", ".zarray", "attributes.json", "meta")
 def read_group(
     document: dict[str, Any], schema: str, location: Location, *, ignore_unknown: bool
 ) -> GroupMetadata:
-    """Read the document of an explicit group.
-
-    Parameters
-    ----------
-    document : dict
-        The node document: ``{"group": ...}``.
-    schema : str
-        Name of its schema.
-    location : Location
-        Store and key, for errors.
-    ignore_unknown : bool
-        Whether unknown members are ignored.
-
-    Raises
-    ------
-    MetadataError
-        If it is invalid, or has unknown members.
-    """
+    """Read the document of an explicit group: ``{"group": ...}``."""
     ignore_unknown = ignore_unknown or schema.startswith("draft-2021")
     checked = validate_document(document["group"], schema, location, ignore_unknown=ignore_unknown)
     return GroupMetadata(attributes=checked["attributes"] or {}, document=document)

@@ -26,26 +26,7 @@ _PACKAGE = zarr_formats.__name__
 def validate_document(
     document: JSON, schema: str, location: Location, *, ignore_unknown: bool = False
 ) -> dict[str, Any]:
-    """Validate a document and return it.
-
-    Parameters
-    ----------
-    document : JSON
-        The document.
-    schema : str
-        Name of the schema, such as ``"draft.array"``.
-    location : Location
-        Store and key, for errors.
-    ignore_unknown : bool
-        Whether to ignore members that the schema does not define.
-
-    Raises
-    ------
-    UnsupportedFieldError
-        If it has unknown members.
-    MetadataValidationError
-        If anything else is invalid; contains all problems.
-    """
+    """Validate a document with a schema such as ``draft.array``, and return it."""
     validator = package_schema(_PACKAGE, "format", schema)
     if validator.accepts(document):
         assert isinstance(document, dict), "these schemas describe objects"

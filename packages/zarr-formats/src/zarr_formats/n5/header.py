@@ -32,24 +32,7 @@ def write_header(lengths: tuple[int, ...]) -> bytes:
 def read_header(data: Buffer, ndim: int) -> tuple[tuple[int, ...], int]:
     """Read the header of a block.
 
-    Parameters
-    ----------
-    data : Buffer
-        The block.
-    ndim : int
-        How many dimensions the array has.
-
-    Returns
-    -------
-    lengths : tuple of int
-        Length of each dimension in elements, in the order of N5; at least 1 each.
-    start : int
-        Where the elements begin.
-
-    Raises
-    ------
-    ChunkDecodeError
-        If the header is invalid, or does not match the number of dimensions.
+    Returns the length of each dimension in the order of N5, and where the elements begin.
     """
     if len(data) < _START.size:
         raise _damage(f"{len(data)} bytes are too few for the header of a block")

@@ -26,27 +26,9 @@ _POINTER = "/fill_value"
 
 
 def fill_from_v1(value: JSON, dtype: Dtype) -> tuple[JSON, bool]:
-    """Read a fill value.
+    """Return a fill value in the form of version 3, and whether it is undefined (null).
 
-    Parameters
-    ----------
-    value : JSON
-        The member of the document.
-    dtype : Dtype
-        The data type of the elements.
-
-    Returns
-    -------
-    value : JSON
-        The value in the form of version 3 for the data type; that of zero bytes if it is
-        undefined.
-    undefined : bool
-        Whether the value is null.
-
-    Raises
-    ------
-    MetadataValidationError
-        If NumPy cannot convert it to an element; ``location`` is empty.
+    An undefined fill value is that of zero bytes.
     """
     data_type = _data_type(dtype)
     if value is None:
