@@ -108,26 +108,10 @@ class IndexFormat:
     def read_several(
         self, data: memoryview, starts: Numbers, stops: Numbers
     ) -> tuple[Numbers, Numbers, np.ndarray[Any, np.dtype[np.bool_]]]:
-        """Read the indices of several shards in memory.
+        """Read the indices of several shards, which begin and end at these bytes of memory.
 
-        Parameters
-        ----------
-        data : memoryview
-            Memory with the shards.
-        starts, stops : ndarray of int
-            First byte of each shard, and the byte after its last one.
-
-        Returns
-        -------
-        offsets, sizes : ndarray of int
-            First byte and length of the inner chunks that are not empty, shard by shard.
-        stored : ndarray of bool, shape (shards, inner chunks)
-            Which inner chunks are not empty.
-
-        Raises
-        ------
-        ChunkDecodeError
-            If an index or an entry is damaged.
+        Returns offsets and sizes of the inner chunks that are not empty, shard by shard, and which are
+        not empty, with the shape (shards, inner chunks).
         """
         if (stops - starts < self.size).any():
             raise ChunkDecodeError("a shard is shorter than its index")

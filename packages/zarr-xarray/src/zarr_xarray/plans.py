@@ -94,27 +94,10 @@ class Plan:
 def plan(
     name: Hashable, variable: Variable, existing: Array | None, rules: Rules, *, explicit: bool
 ) -> Plan:
-    """Plan how to store an encoded variable.
+    """Plan how to store an encoded variable, in the array of its name if one exists.
 
-    Parameters
-    ----------
-    name : hashable
-        Its name in the dataset.
-    variable : Variable
-        The encoded variable.
-    existing : Array, optional
-        The array of that name, if it exists.
-    rules : Rules
-        The options for all variables.
-    explicit : bool
-        Whether the user passed the encoding; otherwise it comes from the variable.
-
-    Raises
-    ------
-    ValueError
-        If two chunks of Dask overlap the same stored chunk, or the encoding is invalid.
-    TypeError
-        If chunk lengths are not integers.
+    ``explicit`` tells whether the user passed the encoding; otherwise it comes from the variable.
+    ValueError if two chunks of Dask overlap the same stored chunk, or the encoding is invalid.
     """
     variable = variable.copy(deep=False)
     if variable.encoding.pop("_FillValue", None) is not None:

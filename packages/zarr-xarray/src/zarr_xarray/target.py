@@ -24,35 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Target:
-    """A group to write to.
-
-    Parameters
-    ----------
-    store, path, format
-        Location and format of the group.
-    consolidated : ConsolidatedCopies
-        Consolidated metadata of the hierarchy.
-    group : Group, optional
-        The group; None until it is created, after everything is planned.
-    closes : bool
-        Whether this package opened the store and has to close it.
-    write_empty_chunks : bool, optional
-        Whether to store chunks that contain only the fill value.
-    is_empty : bool
-        Whether the store was found empty.
-    overwrite : bool
-        Whether existing contents are removed first.
-    """
+    """A group to write to."""
 
     store: Store
     path: str
     format: Format
     consolidated: ConsolidatedCopies
-    group: Group | None
-    closes: bool
+    group: Group | None  # None until it is created, after everything is planned
+    closes: bool  # whether this package opened the store and has to close it
     write_empty_chunks: bool | None
-    is_empty: bool = False
-    overwrite: bool = False
+    is_empty: bool = False  # whether the store was found empty
+    overwrite: bool = False  # whether existing contents are removed first
 
     def create(self) -> None:
         """Create the group, overwriting existing contents if ``overwrite`` is set.

@@ -21,28 +21,12 @@ class SelectionTextError(ValueError):
 def parse_selection(
     text: str, shape: Sequence[int], names: Sequence[str | None] | None = None
 ) -> tuple[Part, ...]:
-    """Parse a selection.
+    """Parse a selection; return an index or a range for each dimension.
 
-    Parameters
-    ----------
-    text : str
-        Items separated by commas: an index, a slice ``start:stop:step``, ``...`` for all other
-        dimensions, or ``name=item`` for a dimension by name.  Negative numbers count from
-        the end.  An empty text selects everything.
-    shape : sequence of int
-        The shape of the array.
-    names : sequence of str or None, optional
-        Names of the dimensions.
-
-    Returns
-    -------
-    tuple of int or range
-        One item per dimension.
-
-    Raises
-    ------
-    SelectionTextError
-        If the text is not a selection, or an index is out of bounds.
+    Items are separated by commas: an index, a slice ``start:stop:step``, ``...`` for all other
+    dimensions, or ``name=item`` for a dimension by name.  Negative numbers count from the end.  An
+    empty text selects everything.  SelectionTextError if it is not a selection, or an index is out of
+    bounds.
     """
     wanted = ["" for _ in shape]
     positions = list(range(len(shape)))

@@ -30,28 +30,10 @@ def run_conversion(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Carry out a conversion, or print its plan.
+    """Carry out a conversion, or print its plan; ``dest`` is None to convert in place.
 
-    Parameters
-    ----------
-    source, dest : Location
-        Source and destination; None to convert in place.
-    action : {"converting", "rechunking"}
-        The action, for the progress bar and the summary.
-    progress : ProgressOutput
-        Where progress is reported.
-    consolidate : bool
-        Whether to write consolidated metadata of the result.
-    dry_run, as_json : bool
-        Whether to write nothing; whether to print JSON.
-    **options
-        Arguments of :func:`zarr_transfer.convert`.  Without ``zarr_format``, the
-        format does not change.
-
-    Raises
-    ------
-    ProblemsFound
-        If a dry run finds that the conversion is not possible.
+    ``options`` are those of :func:`zarr_transfer.convert`; without ``zarr_format``, the format does not
+    change.  ProblemsFound if a dry run finds that the conversion is not possible.
     """
     import zarr_core
     from zarr_core.formats.detect import read_node

@@ -241,17 +241,9 @@ class FsspecStore(Store):
         return values
 
     def cat_ranges(self, ranges: Sequence[tuple[str, int, int, int]]) -> Values:
-        """Read ranges of values, concurrently if the file system supports it.
+        """Read ranges of values, concurrently if the file system supports it; None if missing.
 
-        Parameters
-        ----------
-        ranges : sequence of (str, int, int, int)
-            Key, first byte, byte after the last, and length of the value.
-
-        Returns
-        -------
-        list of buffers
-            The ranges; None for missing keys.
+        Each range has key, first byte, byte after the last, and length of the value.
         """
         if not ranges:
             return []

@@ -158,17 +158,7 @@ class Manifest:
     def decode(cls, data: bytes | bytearray | memoryview, location: object) -> Manifest:
         """Read a manifest from JSON lines.
 
-        Parameters
-        ----------
-        data : bytes
-            The content of the file.
-        location : object
-            Where it is, for messages.
-
-        Raises
-        ------
-        StoreError
-            If it is not a manifest, or does not have the digest in its header.
+        StoreError if it is not a manifest, or does not have the digest in its header.
         """
         header, lines = decode_lines(data, _FORMAT, location)
         manifest = cls({key: _required(key, record, location) for key, record in lines})
@@ -297,14 +287,8 @@ def _hash_value(
 ) -> tuple[int, bytes] | None:
     """Return the size and the hash of a value; None for a missing key.
 
-    Large values are read in parts, so that they are never in memory as a whole.
-
-    Parameters
-    ----------
-    store, key
-        The value.
-    hash_ : callable
-        Creates a hash, as those of :mod:`hashlib`.
+    Large values are read in parts, so that they are never in memory as a whole.  ``hash_`` creates a
+    hash, as those of :mod:`hashlib`.
     """
     for attempt in range(_ATTEMPTS):
         value = store.get_limited(key, _LARGE)
