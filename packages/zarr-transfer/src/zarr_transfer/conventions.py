@@ -71,11 +71,7 @@ def mask_of(metadata: ArrayMetadata, zarr_format: int | str) -> Any:
 
     In version 2 it is the fill value if there is one, otherwise the attribute ``_FillValue``, as in
     version 3, where it is encoded by data type.
-
-    Raises
-    ------
-    ExtensionError, ValueError
-        If the data type is unknown, or the attribute is not an element of the data type.
+    ValueError if the attribute is not an element of it.
     """
     data_type = _data_type(metadata)
     if zarr_format == 2 and not metadata.fill_value_undefined:

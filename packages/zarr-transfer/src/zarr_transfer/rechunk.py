@@ -327,18 +327,9 @@ def grow(
 ) -> tuple[int, ...]:
     """Return a larger region: extend it where this saves most for the memory that it needs.
 
-    Parameters
-    ----------
-    unit : sequence of int
-        The initial shape; the result is a multiple of it, or extends to the end.
-    sizes : sequence of int
-        Shape of the array.
-    aims : sequence of int
-        Chunk shape of the source; multiples of it are tried.
-    fits : callable
-        Whether a shape fits into memory.
-    cost : callable
-        Cost of a dimension for a length; the total is the product.
+    The result is a multiple of ``unit``, or extends to the end; multiples of ``aims``, the chunk shape of
+    the source, are tried.  ``fits`` tells whether a shape fits into memory, ``cost`` is the cost of a
+    dimension for a length.  The total is the product.
     """
     box = [min(n, max(1, size)) for n, size in zip(unit, sizes, strict=True)]
     while True:
