@@ -233,12 +233,14 @@ class RedisStore(ServerStore):
     ) -> Buffer | int | None:
         self._check(key)
         name = self._head + key
-        requested: list[tuple[Any, ...]] = [("GETRANGE", name, 0, limit)]
-        requested += [("STRLEN", name), ("EXISTS", name)]
-        value, size, is_there = self._commands(key, StoreReadError, "read", requested)
+        requested: list[tuple[Any, ...]] = [("GETRANGE", name, 0, limit), ("EXISTS", name)]
+        value: bytes
+        value, is_there = self._commands(key, StoreReadError, "read", requested)
         if not is_there:
             return None
-        return max(len(value), size) if len(value) > limit else value  # type: ignore[no-any-return]  # a value
+        if len(value) <= limit:
+            return value
+        return max(len(value), self.getsize(key) or 0)
 
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]
