@@ -92,7 +92,7 @@ def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
         _read_chunk(stored, reader, projections[0], out)
         return
     if left is not None:
-        projections = (part for part in projections if part.chunk_coords in left)
+        projections = (item for item in projections if item.chunk_coords in left)
     if in_batches:
         batches = iter(lambda: list(islice(projections, _BATCH)), [])
         parallel_for(batches, partial(_read_batch, stored, reader, out), None, pieces=_BATCH)
@@ -123,11 +123,11 @@ def _read_chunk(
     stored: StoredChunks, reader: ChunkReader, projection: ChunkProjection, out: Array
 ) -> None:
     """Read the elements of one chunk; the reader is that of the first chunk."""
-    chunk_coords, part, _, _, is_whole = projection
+    chunk_coords, chunk_selection, _, _, is_whole = projection
     if not stored.resolved.is_uniform:
         reader = stored.chunk_reader(chunk_coords)
     key = stored.chunk_key(chunk_coords)
-    selection = None if is_whole else part
+    selection = None if is_whole else chunk_selection
     try:
         try:
             is_stored = reader.read(key, selection, out)

@@ -193,7 +193,7 @@ def _write_chunks(
             # Compiled code returns the chunks that it leaves to Python, or None for all.
             left = stored.native.write(stored, selection, value)
             if left is not None:
-                projections = (part for part in projections if part.chunk_coords in left)
+                projections = (item for item in projections if item.chunk_coords in left)
     writer = _ChunkWriter(stored, value, is_constant, fields)
     pieces = codecs.inner_chunk_count
     try:

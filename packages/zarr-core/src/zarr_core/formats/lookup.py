@@ -39,22 +39,22 @@ def format_named(name: str | int) -> Format:
     provider = provided_format(name)
     extension = provider.load()
     try:
-        made: Format = extension()
+        format_ = extension()
     except BaseException as error:
         if isinstance(error, ZarrError) or not is_ordinary_error(error):
             raise
         raise provider.failure(reason(error)) from error
-    return _formats.keep(key, made)
+    return _formats.keep(key, format_)
 
 
 def provided_format(name: str | int) -> Provider:
     """The provider of a format."""
     if not isinstance(name, (int, str)):
         raise TypeError(f"zarr_format must be the number or the name of a format, not {name!r}")
-    called = f"v{name}" if isinstance(name, int) else name
-    provider = find_provider("format", ExtensionDefinition(called))
+    format_name = f"v{name}" if isinstance(name, int) else name
+    provider = find_provider("format", ExtensionDefinition(format_name))
     if provider is None:
-        raise unknown_extension_error("format", called, NO_LOCATION)
+        raise unknown_extension_error("format", format_name, NO_LOCATION)
     return provider
 
 

@@ -69,9 +69,9 @@ def find_provider(
     cached: Provider | None = known.get(key := (extension_point, name, config.version))
     if cached:
         return cached
-    family = None if choice else discovery.core_provider(extension_point, name)
+    raw_bits = None if choice else discovery.core_provider(extension_point, name)
     # 4. installed distributions
-    candidates = [family] if family else discovery.providers(extension_point, name)
+    candidates = [raw_bits] if raw_bits else discovery.providers(extension_point, name)
     if not (selected := _selected(candidates, choice)):  # 5. hooks
         candidates += [
             provider
@@ -82,8 +82,8 @@ def find_provider(
     if choice and not selected:
         raise _not_provided(extension_point, name, location, choice, candidates)
     if len(selected) > 1:
-        asked = {"extension_point": extension_point, "name": name, "providers": selected}
-        chosen = hooks.choose("zarr_select_provider", selected, map(str, selected), **asked)
+        arguments = {"extension_point": extension_point, "name": name, "providers": selected}
+        chosen = hooks.choose("zarr_select_provider", selected, map(str, selected), **arguments)
         if chosen is None:
             raise ExtensionConflictError(extension_point, name, map(str, selected))
         selected = [chosen]
@@ -173,7 +173,7 @@ def create_extension(
         definition = standard
     token = _enclosing.set((location, complete))
     try:
-        made = extension.from_definition(definition)
+        instance = extension.from_definition(definition)
     except (ExtensionConfigurationError, UnknownExtensionError) as error:
         if error.location:  # from an inner extension
             raise
@@ -195,15 +195,15 @@ def create_extension(
         raise _invalid(provider, definition.name, location, problems) from error
     finally:
         _enclosing.reset(token)
-    if not isinstance(made, extension) and not isinstance(
-        made, get_extension_point(extension_point).interface_class()
+    if not isinstance(instance, extension) and not isinstance(
+        instance, get_extension_point(extension_point).interface_class()
     ):
         raise provider.failure(
-            f"from_definition returned {made!r}, which is not a {extension_point}"
+            f"from_definition returned {instance!r}, which is not a {extension_point}"
         )
     if hooks.active():
         hooks.extension_used(location, extension_point, definition.name, provider)
-    return made
+    return instance
 
 
 def _invalid(
@@ -237,9 +237,9 @@ def create_data_type(
     )
     if not usable:
         raise hints.unknown_extension_error("data_type", definition.name, location)
-    asked = {"definition": definition, "fallbacks": usable, "location": location}
+    arguments = {"definition": definition, "fallbacks": usable, "location": location}
     names = [item.name for item in usable]
-    used = hooks.choose("zarr_choose_fallback", usable, names, **asked) or usable[0]
+    used = hooks.choose("zarr_choose_fallback", usable, names, **arguments) or usable[0]
     data_type: DataType = create_extension("data_type", used, location)
     if policy == "warn":
         warn_once(
