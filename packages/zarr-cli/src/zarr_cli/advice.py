@@ -19,7 +19,7 @@ PHRASES: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"bring it there with zarr_transfer.convert, or say how chunks are to be stored, as in "
     r'chunks="auto", serializer="auto", to have them decoded': "convert it with: zarr-core convert",
     r'copy again with if_exists="skip"': "copy again with --skip-existing",
-    r"; log= lists all, copy_store copies them": "; to list all: zarr-core check",
+    r"; log= lists all, copy_store copies all keys": "; to list all: zarr-core check",
     r"remove it with zarr_core\.rmdir": "remove it with: zarr-core remove --force",
     r"remove all keys with rmdir": "use --force to remove all keys",
     r"import again, without overwrite, to continue": "import again, without --overwrite, to continue",

@@ -48,8 +48,8 @@ _MAX_MEMBERS = 10_000
 _MAX_ITEMS = {
     "shape": (MAX_RANK, "dimensions"),
     "dimension_names": (MAX_RANK, "names of dimensions"),
-    "codecs": (1000, "codecs"),
-    "storage_transformers": (1000, "storage transformers"),
+    "codecs": (10_000, "codecs"),
+    "storage_transformers": (10_000, "storage transformers"),
 }
 _DEFINED = {"array": frozenset(ARRAY_MEMBERS), "group": frozenset(GROUP_MEMBERS)}
 
