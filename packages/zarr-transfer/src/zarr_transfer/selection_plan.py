@@ -402,14 +402,16 @@ def _requests(
     if not size or not is_read or not codecs.prefers_partial_decode:
         return 1, size
     if codecs.inner_codecs is not None:
-        dense = size <= _BATCH and 2 * prod(part.inside.shape) >= codecs.decoded.size
-        if size <= _SMALL or dense:
-            return 1 + (size > _SMALL), size
+        if size <= _SMALL:
+            return 1, size
+        # The first request reads the index; what it reads besides may be read again.
+        start, stop = (0, 0) if codecs.prefetch is None else codecs.prefetch.within(size)
+        if size <= _BATCH and 2 * prod(part.inside.shape) >= codecs.decoded.size:
+            return 2, stop - start + size
         requests, amount = _ranges(
             *_inner_ranges(codecs, part, inner_sizes), store.traits.gap_bytes
         )
-        start, stop = (0, 0) if codecs.prefetch is None else codecs.prefetch.within(size)
-        return 1 + requests, min(size, stop - start + amount)
+        return 1 + requests, stop - start + min(size, amount)
     if part.is_complete:
         return 1, size
     requests, amount = _element_ranges(codecs, _without_mask(part.inside), size)
