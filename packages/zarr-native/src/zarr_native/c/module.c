@@ -147,6 +147,23 @@ failed:
 
 /* --- calls --- */
 
+/* Python calls handlers of signals in its main thread only, which is the thread that called fork() in
+   a child process. */
+static unsigned long main_thread;
+
+static void set_main_thread(void) { main_thread = PyThread_get_thread_ident(); }
+
+static int find_main_thread(void) {
+    PyObject *threading = PyImport_ImportModule("threading");
+    PyObject *thread = threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
+    PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
+    if (ident) main_thread = PyLong_AsUnsignedLong(ident);
+    Py_XDECREF(threading);
+    Py_XDECREF(thread);
+    Py_XDECREF(ident);
+    return PyErr_Occurred() || pthread_atfork(NULL, NULL, set_main_thread) ? -1 : 0;
+}
+
 static int check_signals(void *context) {
     PyThreadState **state = context;
     PyEval_RestoreThread(*state);
@@ -174,7 +191,9 @@ static PyObject *coordinates(const Call *call, int64_t number) {
 static int run(Call *call) {
     int64_t before = call->done_count;
     PyThreadState *state = PyEval_SaveThread();
-    call->check = check_signals;
+    /* When the interpreter ends, Python ends other threads that take its lock: they may do so only
+       when no thread of this call uses their stack any more. */
+    call->check = PyThread_get_thread_ident() == main_thread ? check_signals : NULL;
     call->context = &state;
     int failed = run_call(call);
     PyEval_RestoreThread(state);
@@ -950,7 +969,7 @@ static int execute(PyObject *module) {
                         " zlib"
 #endif
         ;
-    if (PyModule_AddStringConstant(module, "LINKED", names)) return -1;
+    if (find_main_thread() || PyModule_AddStringConstant(module, "LINKED", names)) return -1;
     return PyModule_AddIntConstant(module, "CODEC_ABI", ZARR_CODEC_ABI);
 }
 
