@@ -1,4 +1,4 @@
-"""Adapters of codecs and chunk key encodings of zarr-core to the interface of zarr-python."""
+"""Adapters of extensions of zarr-core to the interfaces of zarr-python."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from zarr_core.extension import (
     ArrayToBytesCodec,
     BytesToBytesCodec,
     ChunkKeyEncoding,
+    DataType,
     ExtensionDefinition,
     create_extension,
 )
@@ -21,6 +22,7 @@ from zarr_core.extension import (
 from zarr_bridge import calls
 from zarr_bridge.data_types import zdtype_of
 from zarr_bridge.specs import representation_of, spec_of_elements
+from zarr_bridge.zarr_python_data_types import adapt_data_type
 
 if TYPE_CHECKING:
     from typing import Self
@@ -34,7 +36,9 @@ class VariableSizeError(NotImplementedError):
 
 
 @cache
-def adapt_to_zarr_python(name: str, ours: type[Codec] | type[ChunkKeyEncoding]) -> type[Any]:
+def adapt_to_zarr_python(
+    name: str, ours: type[Codec] | type[ChunkKeyEncoding] | type[DataType]
+) -> type[Any]:
     """Return a class for zarr-python, for an entry point in ``zarr.codecs`` or another group.
 
     Parameters
@@ -42,22 +46,24 @@ def adapt_to_zarr_python(name: str, ours: type[Codec] | type[ChunkKeyEncoding]) 
     name : str
         Name of the extension in metadata.
     ours : type
-        Codec class or chunk key encoding class of zarr-core.  Both names have the same class in
-        zarr-core: the entry point in ``zarr_core.codec`` is required too.
+        Codec class, data type class or chunk key encoding class of zarr-core.  Its own entry
+        point, such as one in ``zarr_core.codec``, is required too.
 
     Raises
     ------
     ValueError
-        If the class is neither one of the three kinds of codecs nor a chunk key encoding.
+        If the class is none of these.
     """
+    if issubclass(ours, DataType):
+        return adapt_data_type(name, ours)
     if issubclass(ours, ChunkKeyEncoding):
         return type(name, (ChunkKeyEncodingAdapter,), {"name": name, "__module__": __name__})
     for kind, theirs in _KINDS.items():
         if issubclass(ours, kind):
             return type(name, (theirs,), {"codec_name": name, "__module__": __name__})
     raise ValueError(
-        f"{ours!r} is not an array -> array, array -> bytes or bytes -> bytes codec, or a chunk "
-        "key encoding"
+        f"{ours!r} is not an array -> array, array -> bytes or bytes -> bytes codec, a data type, "
+        "or a chunk key encoding"
     )
 
 

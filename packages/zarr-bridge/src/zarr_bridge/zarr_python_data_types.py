@@ -1,0 +1,123 @@
+"""Adapter of data types of zarr-core to the interface of zarr-python."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from zarr import dtype as zarr_dtypes
+from zarr import errors
+from zarr.core.dtype.common import HasEndianness
+from zarr_core.extension import ExtensionDefinition, create_extension
+
+if TYPE_CHECKING:
+    from zarr_core.extension import JSON, DataType
+
+# zarr-python 3.3 moved the error.
+_NotThisType: Any = (
+    vars(errors).get("DataTypeValidationError") or zarr_dtypes.DataTypeValidationError
+)
+_MODULES_OF_ZARR_PYTHON = {"builtins", "numpy"}
+
+
+@cache
+def adapt_data_type(name: str, ours: type[DataType]) -> type[DataTypeAdapter]:
+    """Return a class for zarr-python, for an entry point in ``zarr.data_type``."""
+    members = {"__slots__": (), "__module__": __name__, "_zarr_v3_name": name, "ours": ours}
+    ordered = type(name, (_OrderedAdapter,), members)
+    return type(name, (DataTypeAdapter,), {**members, "ordered": ordered})
+
+
+def _unpickle(definition: JSON) -> Any:
+    """Create a data type from its definition, for unpickling."""
+    definition = ExtensionDefinition.from_json(definition)
+    ours = create_extension("data_type", definition)
+    return adapt_data_type(definition.name, type(ours)).from_data_type(ours)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DataTypeAdapter(zarr_dtypes.ZDType[Any, Any]):
+    """A data type of zarr-core; ``ordered`` is the class if its elements have a byte order.
+
+    zarr-python recognises the types whose chunks have a byte order by a base class.
+    """
+
+    dtype_cls: ClassVar[Any] = np.dtype
+    ours: ClassVar[type[DataType]]
+    ordered: ClassVar[type[DataTypeAdapter]]
+
+    data_type: Any
+
+    @classmethod
+    def from_data_type(cls, data_type: DataType) -> DataTypeAdapter:
+        """Adapt a data type of this class."""
+        return (cls.ordered if data_type.has_byte_order else cls)(data_type=data_type)
+
+    @classmethod
+    def from_native_dtype(cls, dtype: Any) -> Any:
+        """Return the data type for a dtype that is defined outside of NumPy.
+
+        zarr-python refuses a dtype for which it has several types, and has types for the others.
+        """
+        if dtype.type.__module__ not in _MODULES_OF_ZARR_PYTHON:
+            data_type = cls.ours.from_numpy(dtype)
+            if data_type is not None:
+                return cls.from_data_type(data_type)
+        raise _NotThisType(f"{dtype!r} is not a dtype of {cls._zarr_v3_name}")
+
+    def to_native_dtype(self) -> Any:
+        return self.data_type.numpy_dtype
+
+    @classmethod
+    def _from_json_v2(cls, data: Any) -> Any:
+        raise _NotThisType(f"{cls._zarr_v3_name} is a data type of version 3")
+
+    @classmethod
+    def _from_json_v3(cls, data: Any) -> Any:
+        name = data.get("name") if isinstance(data, dict) else data
+        if name != cls._zarr_v3_name:
+            raise _NotThisType(f"{data!r} is not the data type {cls._zarr_v3_name}")
+        return cls.from_data_type(
+            create_extension("data_type", ExtensionDefinition.from_json(data))
+        )
+
+    def to_json(self, zarr_format: Any) -> Any:
+        if zarr_format == 2:
+            raise ValueError(f"{self._zarr_v3_name} is a data type of version 3")
+        return self.data_type.to_definition().to_json()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickle, (self.to_json(3),)
+
+    # --- scalars ---
+
+    def _check_scalar(self, data: object) -> bool:
+        try:
+            self.data_type.cast(data)
+        except (TypeError, ValueError, OverflowError):
+            return False
+        return True
+
+    def cast_scalar(self, data: object) -> Any:
+        return self.data_type.cast(data)[()]
+
+    def default_scalar(self) -> Any:
+        return self.data_type.default_fill_value()[()]
+
+    def from_json_scalar(self, data: Any, *, zarr_format: Any) -> Any:
+        return self.data_type.fill_value_from_json(data)[()]
+
+    def to_json_scalar(self, data: object, *, zarr_format: Any) -> Any:
+        return self.data_type.fill_value_to_json(self.data_type.cast(data))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _OrderedAdapter(DataTypeAdapter, HasEndianness):
+    """A data type whose elements have a byte order, which zarr-python changes with ``replace``."""
+
+    def to_native_dtype(self) -> Any:
+        dtype = self.data_type.numpy_dtype
+        return dtype if self.endianness == sys.byteorder else dtype.newbyteorder(self.endianness)
