@@ -44,6 +44,12 @@ def array(**members: Any) -> dict[str, Any]:
     return {name: it for name, it in (plain | members).items() if it is not OMITTED}
 
 
+def group(**members: Any) -> dict[str, Any]:
+    """Return group metadata without attributes; members override the defaults."""
+    plain: dict[str, Any] = {"attributes": {}}
+    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
+
+
 def regular(*lengths: int, separator: str = "/") -> dict[str, Any]:
     """Return the metadata of a regular chunk grid."""
     return {"type": "regular", "chunk_shape": list(lengths), "separator": separator}
