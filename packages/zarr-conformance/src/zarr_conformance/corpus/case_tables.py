@@ -36,7 +36,12 @@ _BASES: dict[int, dict[str, Callable[..., dict[str, Any]]]] = {
 """Base documents by the version of the format."""
 
 _REGULAR: dict[int, Callable[..., Any]] = {0: draft_metadata.regular, 3: metadata.regular}
-_FILTERS: dict[str, Callable[..., bytes]] = {"gzip": gzip, "crc32c": crc32c}
+_FILTERS: dict[str, Callable[..., bytes]] = {
+    "gzip": gzip,
+    "crc32c": crc32c,
+    "cut": lambda data, length: data[:-length],
+    "utf-16": lambda data: data.decode().encode("utf-16"),
+}
 _ENCODERS: dict[str, Callable[..., bytes]] = {
     "hex": bytes.fromhex,
     "json": document,
@@ -76,7 +81,8 @@ def table_cases(
     defaults = file.pop("defaults", {})
     for section in sections or file:
         for table in file[section]:
-            for members in _rows(defaults | table, known):
+            store = {"store": defaults["store"] | table.get("store", {})} if "store" in defaults else {}
+            for members in _rows(defaults | table | store, known):
                 yield _Row(members, encoders or {}).case()
 
 
@@ -148,14 +154,17 @@ class _Row:
         members = self.members
         operation = members.setdefault("operation", "open")
         nodes = {kind: members.pop(kind) for kind in ("array", "group") if kind in members}
-        documents = [(self._key(kind), self._document(kind, it)) for kind, it in nodes.items()]
-        store = self._stored_values(members.pop("store", {}))
+        documents = [
+            (self._key(kind), self._document(kind, self._shape(kind) | it))
+            for kind, it in nodes.items()
+        ]
+        store = dict(members.pop("store", {}))
         if operation == "create" and documents:
             members.update(document=documents[0][1])
         else:
             store = {key: document(it) for key, it in documents} | store
             if self.format == 0:
-                store = {"zarr.json": document(draft_metadata.entry())} | store
+                store = {"zarr.json": {"entry": {}}} | store
         if "elements" in members:
             members["elements"] = _as_values(_elements(members["elements"]))
         for name in _TUPLES & members.keys():
@@ -163,7 +172,7 @@ class _Row:
         members["expect"] = self._expectation(
             members.pop("expect", {"accept": {"values": _VALUES}})
         )
-        return Case(store=store, **members)
+        return Case(store=self._stored_values(store), **members)
 
     def _key(self, kind: str) -> str:
         """Return the key of the metadata document of the node."""
@@ -172,16 +181,18 @@ class _Row:
         name = {3: "zarr.json", 2: ".zarray" if kind == "array" else ".zgroup", 1: "meta"}
         return f"{self.path}/{name[self.format]}" if self.path else name[self.format]
 
-    def _document(self, kind: str, members: Any) -> Any:
+    def _shape(self, kind: str) -> dict[str, Any]:
+        """Return the members of an array with these elements in one chunk."""
+        if kind != "array" or self.format not in _REGULAR or not isinstance(self.values, np.ndarray):
+            return {}
+        lengths = list(self.values.shape)
+        return {"shape": lengths, "chunk_shape": lengths, "data_type": self.values.dtype.name}
+
+    def _document(self, kind: str, members: Mapping[str, Any]) -> Any:
         """Return a metadata document: the base document with these members."""
         chosen, regular = dict(members), _REGULAR.get(self.format)
-        if kind == "array" and regular is not None:
-            if isinstance(self.values, np.ndarray):
-                lengths = list(self.values.shape)
-                name = self.values.dtype.name
-                chosen = {"shape": lengths, "chunk_shape": lengths, "data_type": name} | chosen
-            if "chunk_shape" in chosen:
-                chosen = {"chunk_grid": regular(*chosen.pop("chunk_shape"))} | chosen
+        if kind == "array" and regular is not None and "chunk_shape" in chosen:
+            chosen = {"chunk_grid": regular(*chosen.pop("chunk_shape"))} | chosen
         return _BASES[self.format][kind](**chosen)
 
     def _stored_values(self, values: Mapping[str, Any]) -> dict[str, bytes]:
