@@ -14,7 +14,7 @@ import numpy as np
 
 from zarr_conformance.corpus import draft_metadata, metadata
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.encode import crc32c, document, gzip, json_text, raw
+from zarr_conformance.corpus.encode import crc32c, document, gzip, json_text, raw, shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -81,9 +81,9 @@ def table_cases(
     defaults = file.pop("defaults", {})
     for section in sections or file:
         for table in file[section]:
-            store = {"store": defaults["store"] | table.get("store", {})} if "store" in defaults else {}
-            for members in _rows(defaults | table | store, known):
-                yield _Row(members, encoders or {}).case()
+            for row in _rows(_merge(defaults, table), known):
+                for members in _round_trip(row):
+                    yield _Row(members, encoders or {}).case()
 
 
 @cache
@@ -111,8 +111,28 @@ def _rows(table: dict[str, Any], names: Mapping[str, Any]) -> Iterator[dict[str,
         own = cells.pop() if len(cells) > len(columns) else {}
         by_name = dict(zip_longest(columns, cells, fillvalue=metadata.OMITTED))
         for template in templates:
-            members = (_fill(template, by_name) if columns else template) | own
+            members = _merge(_fill(template, by_name) if columns else template, own)
             yield {name: it for name, it in members.items() if it is not metadata.OMITTED}
+
+
+def _merge(members: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Return members with others in their place; of metadata and stores only the given members."""
+    merged = members | own
+    for name in {"array", "group", "store"} & members.keys() & own.keys():
+        merged[name] = members[name] | own[name]
+    return merged
+
+
+def _round_trip(members: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the case itself, or those that read and create the stored values of a round trip."""
+    if "round_trip" not in members:
+        yield members
+        return
+    stored = members.pop("round_trip")
+    name = members["id"]
+    yield members | {"id": f"{name}-read", "operation": "read", "store": stored}
+    written = {"accept": {"values": _VALUES, "stored": stored}}
+    yield members | {"id": f"{name}-created", "operation": "create", "expect": written}
 
 
 class _Formatter(string.Formatter):
@@ -213,6 +233,9 @@ class _Row:
             return b"".join(map(self._stored, argument))
         if name in _FILTERS:
             return _FILTERS[name](self._stored(argument), **dict(options))
+        if name == "shard":
+            inner = {int(number): self._stored(it) for number, it in argument.items()}
+            return shard(inner, **dict(options))
         encoders = {**_ENCODERS, **self.encoders}
         if name in encoders:
             return encoders[name](argument, **dict(options))
