@@ -56,6 +56,7 @@ _VALUES: Any = object()
 def table_cases(
     topic: str,
     *sections: str,
+    cells: Mapping[str, Any] | None = None,
     names: Mapping[str, Any] | None = None,
     encoders: Encoders | None = None,
 ) -> Iterator[Case]:
@@ -67,6 +68,8 @@ def table_cases(
         The name of the file without its suffix.
     *sections : str
         Names of arrays of tables.
+    cells : mapping, optional
+        Cells of further columns, the same for all rows.
     names : mapping, optional
         Computed values that the file uses as ``$name``.
     encoders : mapping, optional
@@ -81,7 +84,7 @@ def table_cases(
     defaults = file.pop("defaults", {})
     for section in sections or file:
         for table in file[section]:
-            for row in _rows(_merge(defaults, table), known):
+            for row in _rows(_merge(defaults, table), known, cells or {}):
                 for members in _round_trip(row):
                     yield _Row(members, encoders or {}).case()
 
@@ -102,16 +105,19 @@ def _resolve(value: Any, names: Mapping[str, Any]) -> Any:
     return value
 
 
-def _rows(table: dict[str, Any], names: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _rows(
+    table: dict[str, Any], names: Mapping[str, Any], shared: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
     """Yield the members of the cases of a table, for each of its rows and templates."""
     columns, rows = table.pop("columns", []), table.pop("rows", [[]])
     templates = [_resolve(table | it, names) for it in table.pop("cases", [{}])]
     for row in rows:
-        cells = _resolve(row, names)
+        cells = [_fill(it, shared) for it in row] if shared else list(row)
+        cells = _resolve(cells, names)
         own = cells.pop() if len(cells) > len(columns) else {}
-        by_name = dict(zip_longest(columns, cells, fillvalue=metadata.OMITTED))
+        by_name = {**shared, **dict(zip_longest(columns, cells, fillvalue=metadata.OMITTED))}
         for template in templates:
-            members = _merge(_fill(template, by_name) if columns else template, own)
+            members = _merge(_fill(template, by_name) if by_name else template, own)
             yield {name: it for name, it in members.items() if it is not metadata.OMITTED}
 
 
@@ -203,7 +209,11 @@ class _Row:
 
     def _shape(self, kind: str) -> dict[str, Any]:
         """Return the members of an array with these elements in one chunk."""
-        if kind != "array" or self.format not in _REGULAR or not isinstance(self.values, np.ndarray):
+        if (
+            kind != "array"
+            or self.format not in _REGULAR
+            or not isinstance(self.values, np.ndarray)
+        ):
             return {}
         lengths = list(self.values.shape)
         return {"shape": lengths, "chunk_shape": lengths, "data_type": self.values.dtype.name}
