@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import string
+import struct
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -45,6 +46,7 @@ _FILTERS: dict[str, Callable[..., bytes]] = {
 _ENCODERS: dict[str, Callable[..., bytes]] = {
     "hex": bytes.fromhex,
     "json": document,
+    "pack": lambda form, rows: b"".join(struct.pack(form, *row) for row in rows),
     "zeros": bytes,
 }
 _TUPLES = {"clauses", "needs", "selection", "calls", "shape"}
@@ -271,13 +273,15 @@ class _Row:
 
 
 def _elements(value: Any) -> Any:
-    """Return elements: a NumPy array, or `Values` for ``list`` and ``hex``."""
+    """Return elements: a NumPy array, or `Values` for a list or encoded elements."""
     if value is None:
         return None
-    ((name, data),) = value.items()
+    (name, data), *options = value.items()
     if name == "list":
         return Values(json.dumps(data, ensure_ascii=False).encode(), "json")
-    return Values(bytes.fromhex(data)) if name == "hex" else _array(name, data)
+    if name in _ENCODERS:
+        return Values(_ENCODERS[name](data, **dict(options)))
+    return _array(name, data)
 
 
 def _array(data_type: str, data: Any) -> Any:
