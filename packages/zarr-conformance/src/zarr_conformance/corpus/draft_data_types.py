@@ -55,7 +55,7 @@ def _values(values: Any) -> Node:
 def cases() -> Iterator[Case]:
     """Yield the cases."""
     yield from _core()
-    yield from table_cases("draft_data_types", "raw")
+    yield from _raw()
     yield from _fills()
     yield from table_cases("draft_data_types", "invalid_fills")
     yield from _times()
@@ -101,6 +101,21 @@ def _core() -> Iterator[Case]:
             Either(_values(values)),
             {"data_type": name},
             (raw(values[:2]), raw(values[2:])),
+        )
+
+
+def _raw() -> Iterator[Case]:
+    for bits in (8, 16, 24, 64, 128):
+        size = bits // 8
+        data = bytes(range(1, 4 * size + 1))
+        yield _case(
+            f"raw/r{bits}",
+            ("raw", "raw-fallback"),
+            f"r{bits} is stored as {size} bytes without change.",
+            Accept(Node("array", (4,), values=Values(data))),
+            {"data_type": f"r{bits}", "fill_value": f"0x{'00' * size}"},
+            (data[: 2 * size], data[2 * size :]),
+            ("data_type:r",),
         )
 
 
