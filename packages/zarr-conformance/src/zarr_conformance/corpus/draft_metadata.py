@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 CORE = "https://purl.org/zarr/spec/core/3.0"
 DATA_TYPES = "https://purl.org/zarr/spec/extensions/data-types"
 SHARDING = "https://purl.org/zarr/spec/extensions/storage_transformers/sharding/1.0"
-UNKNOWN = "https://example.com/zarr/extensions/unknown/1.0"
-"""The URI of an unknown extension."""
 
 
 def entry(**members: Any) -> dict[str, Any]:

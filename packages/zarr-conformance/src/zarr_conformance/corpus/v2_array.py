@@ -9,7 +9,7 @@ import numpy as np
 from zarr_conformance.corpus.case import Accept, Case, Node, Reject, Values
 from zarr_conformance.corpus.case_tables import table_cases
 from zarr_conformance.corpus.encode import blocks, document
-from zarr_conformance.corpus.metadata import OMITTED
+from zarr_conformance.corpus.metadata import array_2
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,21 +17,6 @@ if TYPE_CHECKING:
     from zarr_conformance.corpus.case import Expectation
 
 VALUES = np.arange(1, 25, dtype="<i4").reshape(4, 6)
-
-
-def array(**members: Any) -> dict[str, Any]:
-    """Return the metadata of an array of shape (4, 6), int32, in uncompressed chunks of (2, 3)."""
-    plain = {
-        "zarr_format": 2,
-        "shape": [4, 6],
-        "chunks": [2, 3],
-        "dtype": "<i4",
-        "compressor": None,
-        "fill_value": 0,
-        "order": "C",
-        "filters": None,
-    }
-    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
 
 
 def stored(values: Any, lengths: tuple[int, ...], encode: Any = None, order: Any = "C") -> Any:
@@ -88,7 +73,7 @@ def _chunks() -> Iterator[Case]:
                 ("chunks.shape", "chunks.key", "array.order-layout", "array.order"),
                 f"An array of shape {shape} in chunks of {lengths}, order {order}.",
                 Accept(Node(values=Values(values.tobytes()))),
-                array(shape=list(shape), chunks=list(lengths), order=order),
+                array_2(shape=list(shape), chunks=list(lengths), order=order),
                 stored(values, lengths, order=order),
                 "read",
             )
@@ -103,7 +88,7 @@ def _chunks() -> Iterator[Case]:
                     )
                 ),
                 zarr_format=2,
-                document=array(shape=list(shape), chunks=list(lengths), order=order),
+                document=array_2(shape=list(shape), chunks=list(lengths), order=order),
             )
     values = np.arange(5, dtype="<i4")
     chunks = stored(values, (2,))
@@ -113,7 +98,7 @@ def _chunks() -> Iterator[Case]:
         "chunks.beyond",
         "Elements beyond the array are ignored.",
         Accept(Node(values=Values(values.tobytes()))),
-        array(shape=[5], chunks=[2]),
+        array_2(shape=[5], chunks=[2]),
         chunks,
         "read",
     )
@@ -122,7 +107,7 @@ def _chunks() -> Iterator[Case]:
         "chunks.key",
         "The only chunk of a zero-dimensional array has the key 0.",
         Accept(Node("array", (), values=Values(b"\7\0\0\0"))),
-        array(shape=[], chunks=[]),
+        array_2(shape=[], chunks=[]),
         {"0": b"\7\0\0\0"},
         "read",
     )
@@ -131,7 +116,7 @@ def _chunks() -> Iterator[Case]:
         "array.shape",
         "An array may have no elements.",
         Accept(Node("array", (0, 6), values=Values(b""))),
-        array(shape=[0, 6]),
+        array_2(shape=[0, 6]),
         {},
         "read",
     )
@@ -141,7 +126,7 @@ def _chunks() -> Iterator[Case]:
             "chunks.shape",
             "A chunk with a wrong size is an error.",
             Reject("chunk"),
-            array(),
+            array_2(),
             {"0.0": data},
             "read",
         )

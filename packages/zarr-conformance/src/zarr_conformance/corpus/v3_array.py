@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject
-from zarr_conformance.corpus.case_builder import build_case
 from zarr_conformance.corpus.case_tables import table_cases
 from zarr_conformance.corpus.encode import document
 from zarr_conformance.corpus.metadata import array
@@ -16,31 +15,21 @@ if TYPE_CHECKING:
     from zarr_conformance.corpus.case import Expectation
 
 
-ATTRIBUTES: dict[str, Any] = {
-    "text": 'grüße 🌍 \u0000 " \\ /',
-    "numbers": [0, -1, 1.5, 1e300, -2.5e-300],
-    "large": 2**53 - 1,  # larger numbers may be rounded by parsers (RFC 8259, section 6)
-    "truth": [True, False, None],
-    "empty": {},
-    "": "an empty name",
-    "nested": {"a": [{"b": [[]]}]},
-    "zarr_format": 2,
-}
-"""Attributes with all kinds of JSON values."""
-
-
 def _case(
     name: str,
-    clause: str | tuple[str, ...],
+    clause: str,
     summary: str,
     expect: Expectation,
-    stored: dict[str, Any] | bytes,
-    *,
-    operation: Any = "open",
-    chunks: dict[str, bytes] | None = None,
+    stored: bytes,
 ) -> Case:
-    store = {"zarr.json": stored, **(chunks or {})}
-    return build_case("v3-core", f"array/{name}", clause, summary, expect, store, operation)
+    return Case(
+        f"v3-core/array/{name}",
+        (f"v3-core.{clause}",),
+        summary,
+        "open",
+        expect,
+        {"zarr.json": stored},
+    )
 
 
 def cases() -> Iterator[Case]:

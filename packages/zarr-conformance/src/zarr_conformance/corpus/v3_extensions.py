@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.case_builder import build_case
 from zarr_conformance.corpus.case_tables import table_cases
-from zarr_conformance.corpus.encode import json_text, raw
+from zarr_conformance.corpus.encode import document, json_text, raw
 from zarr_conformance.corpus.metadata import array, group, regular
 
 if TYPE_CHECKING:
@@ -47,15 +46,22 @@ def _metadata_with(point: str, definition: Any) -> dict[str, Any]:
 
 def _case(
     name: str,
-    clause: str | tuple[str, ...],
+    clauses: str | tuple[str, ...],
     summary: str,
     expect: Expectation,
     stored: dict[str, Any],
     chunks: dict[str, bytes] | None = None,
     operation: Any = "open",
 ) -> Case:
-    store = {"zarr.json": stored, **(chunks or {})}
-    return build_case("v3-core", f"extensions/{name}", clause, summary, expect, store, operation)
+    names = (clauses,) if isinstance(clauses, str) else clauses
+    return Case(
+        f"v3-core/extensions/{name}",
+        tuple(f"v3-core.{it}" for it in names),
+        summary,
+        operation,
+        expect,
+        {"zarr.json": document(stored), **(chunks or {})},
+    )
 
 
 def cases() -> Iterator[Case]:
