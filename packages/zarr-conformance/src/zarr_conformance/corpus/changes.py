@@ -13,8 +13,7 @@ from zarr_conformance.corpus.draft_metadata import array as draft_array
 from zarr_conformance.corpus.draft_metadata import entry
 from zarr_conformance.corpus.draft_metadata import regular as draft_regular
 from zarr_conformance.corpus.encode import blocks, document, gzip, raw, shard
-from zarr_conformance.corpus.metadata import array, group, regular
-from zarr_conformance.corpus.v2_array import array as array_of_version_2
+from zarr_conformance.corpus.metadata import array, array_2, group, regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -120,7 +119,7 @@ def _sharding(location: str) -> list[Any]:
 
 def _version_2(order: Literal["C", "F"]) -> _Layout:
     def store(values: Any) -> dict[str, bytes]:
-        current = array_of_version_2(
+        current = array_2(
             shape=list(values.shape), chunks=list(_LENGTHS), fill_value=_FILL, order=order
         )
         return {

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.draft_metadata import DATA_TYPES, UNKNOWN, array, case, codec
+from zarr_conformance.corpus.case_tables import table_cases
+from zarr_conformance.corpus.draft_metadata import DATA_TYPES, array, case, codec
 from zarr_conformance.corpus.encode import json_text, raw
 
 if TYPE_CHECKING:
@@ -56,10 +57,10 @@ def cases() -> Iterator[Case]:
     yield from _core()
     yield from _raw()
     yield from _fills()
-    yield from _invalid_fills()
+    yield from table_cases("draft_data_types", "invalid_fills")
     yield from _times()
     yield from _strings()
-    yield from _fallbacks()
+    yield from table_cases("draft_data_types", "fallbacks")
 
 
 def _core() -> Iterator[Case]:
@@ -195,41 +196,6 @@ def _fills() -> Iterator[Case]:
     )
 
 
-def _invalid_fills() -> Iterator[Case]:
-    for name, kind, value, clause in (
-        ("int32", "null", None, "fill-null"),
-        ("float64", "null", None, "fill-null"),
-        ("bool", "null", None, "fill-null"),
-        ("bool", "zero", 0, "fill-bool"),
-        ("bool", "one", 1, "fill-bool"),
-        ("bool", "text", "true", "fill-bool"),
-        ("int32", "fraction", 1.5, "fill-integer"),
-        ("int32", "whole-float", 1.0, "fill-integer"),
-        ("int32", "text", "1", "fill-integer"),
-        ("int32", "true", True, "fill-integer"),
-        ("int8", "too-large", 128, "fill-integer"),
-        ("int8", "too-small", -129, "fill-integer"),
-        ("uint8", "negative", -1, "fill-integer"),
-        ("uint16", "too-large", 65536, "fill-integer"),
-        ("int32", "nan", "NaN", "fill-integer"),
-        ("float32", "hex-short", "0x3fc0", "fill-zeros"),
-        ("float32", "hex-long", "0x003fc00000", "fill-zeros"),
-        ("float64", "hex-of-32-bits", "0x3fc00000", "fill-zeros"),
-        ("float32", "binary-short", "0b0", "fill-zeros"),
-        ("float32", "hex-no-digits", "0x3fc0000g", "fill-zeros"),
-        ("float32", "word", "nothing", "fill-words"),
-        ("float32", "list", [0], "fill-words"),
-        ("float32", "object", {}, "fill-words"),
-    ):
-        yield case(
-            f"data-types/fill/{name}-no-{kind}",
-            clause,
-            f"{json_text(value)} is not a fill value of {name}.",
-            Reject("metadata"),
-            {"meta/a.array.json": array(data_type=name, fill_value=value)},
-        )
-
-
 _CALENDAR = {"Y": "year", "M": "month", "W": "week", "D": "day"}
 """Names of the units in ids, which are lower-case."""
 
@@ -324,59 +290,4 @@ def _strings() -> Iterator[Case]:
         },
         (dogs[:2].tobytes(), dogs[2:].tobytes()),
         ("data_type:struct",),
-    )
-
-
-def _fallbacks() -> Iterator[Case]:
-    values = np.array([1, -2, 3, 2**30], "<i4")
-    unknown = {"extension": UNKNOWN, "type": "a"}
-    chunks = (raw(values[:2]), raw(values[2:]))
-    for kind, value in (
-        ("one", "int32"),
-        ("list", ["int32"]),
-        ("first-known", ["int31", unknown, "int32", "float32"]),
-    ):
-        yield _case(
-            f"fallback/{kind}",
-            ("fallback-form", "fallback-used", "data-type-object", "data-type-uri"),
-            "The first known fallback of an unknown data type may be used.",
-            Either(_values(values)),
-            {"data_type": unknown | {"fallback": value}},
-            chunks,
-        )
-    # Their elements have the same bytes, but not the fill value of the missing chunk.
-    for first, second in (("int32", "float32"), ("float32", "int32")):
-        ordered = np.array([1, -2, 7, 7], np.dtype(first).newbyteorder("<"))
-        yield _case(
-            f"fallback/order-{first}",
-            ("fallback-form", "fallback-used"),
-            f"Both fallbacks are known, and {first} is the first.",
-            Either(_values(ordered)),
-            {"data_type": unknown | {"fallback": [first, second]}, "fill_value": 7},
-            (raw(ordered[:2]),),
-        )
-    yield _case(
-        "fallback/raw",
-        ("fallback-raw", "raw-fallback", "fallback-used"),
-        "Raw bits as the last fallback.",
-        Either(_values(values)),
-        {"data_type": unknown | {"fallback": ["int31", "r32"]}, "fill_value": "0x00000000"},
-        chunks,
-    )
-    yield case(
-        "data-types/fallback/kept",
-        ("fallback-form", "fallback-used"),
-        "An implementation that uses a fallback keeps the data type in the metadata.",
-        Either(
-            Node(
-                documents={
-                    "meta/a.array.json": array(
-                        data_type=unknown | {"fallback": ["int31", "int32"]},
-                        attributes={"harness": 1},
-                    )
-                }
-            )
-        ),
-        {"meta/a.array.json": array(data_type=unknown | {"fallback": ["int31", "int32"]})},
-        "update",
     )

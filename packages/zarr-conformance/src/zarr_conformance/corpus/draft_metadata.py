@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 CORE = "https://purl.org/zarr/spec/core/3.0"
 DATA_TYPES = "https://purl.org/zarr/spec/extensions/data-types"
 SHARDING = "https://purl.org/zarr/spec/extensions/storage_transformers/sharding/1.0"
-UNKNOWN = "https://example.com/zarr/extensions/unknown/1.0"
-"""The URI of an unknown extension."""
 
 
 def entry(**members: Any) -> dict[str, Any]:
@@ -41,6 +39,12 @@ def array(**members: Any) -> dict[str, Any]:
         "extensions": [],
         "attributes": {},
     }
+    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
+
+
+def group(**members: Any) -> dict[str, Any]:
+    """Return group metadata without attributes; members override the defaults."""
+    plain: dict[str, Any] = {"attributes": {}}
     return {name: it for name, it in (plain | members).items() if it is not OMITTED}
 
 

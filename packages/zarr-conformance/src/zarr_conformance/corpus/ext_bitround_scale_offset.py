@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.encode import document, gzip, json_text, raw, shard
+from zarr_conformance.corpus.case import Case, Either, Node, Values
+from zarr_conformance.corpus.case_tables import table_cases
+from zarr_conformance.corpus.encode import raw
 from zarr_conformance.corpus.ext_cases import (
     BYTES,
-    GZIP,
     extension,
     read_case,
-    reject_case,
-    sharding_codec,
     write_case,
 )
-from zarr_conformance.corpus.metadata import array, regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ROUND = ("codec:bitround",)
 _SCALE = ("codec:scale_offset",)
-_FIXED = ("codec:numcodecs.fixedscaleoffset",)
 
 _FLOATS = [0.0, 0.1, 1.2, 12.3, 123.4, 1234.5, float("nan"), float("inf"), float("-inf")]
 _ROUNDED = [0.0, 0.1015625, 1.25, 12.0, 120.0, 1280.0, float("nan"), float("inf"), float("-inf")]
@@ -38,11 +33,13 @@ _INTEGERS_ROUNDED = [0, 1, 10, 12, 96, 128, 192, 192, 224, 224]
 def cases() -> Iterator[Case]:
     """Yield the cases."""
     yield from _bitround()
-    yield from _bitround_configurations()
+    yield from table_cases(
+        "ext_bitround_scale_offset", "bitround_chains", "bitround_configurations"
+    )
     yield from _scale_offset()
-    yield from _scale_offset_chains()
-    yield from _scale_offset_invalid()
-    yield from _fixed()
+    yield from table_cases(
+        "ext_bitround_scale_offset", "scale_offset_chains", "scale_offset_invalid", "fixed"
+    )
 
 
 def _clauses(codec: str, *names: str) -> tuple[str, ...]:
@@ -93,83 +90,6 @@ def _bitround() -> Iterator[Case]:
                 needs=_ROUND,
                 codecs=codecs,
             )
-    rounded = np.array([1.25 - 12.0j, 0.1015625 + 120.0j], "<c8")
-    yield read_case(
-        "ext-codecs/bitround/complex64-read",
-        _clauses("bitround", "data-types"),
-        "The parts of complex numbers are rounded separately.",
-        raw(rounded),
-        values=rounded,
-        fill_value=[0.0, 0.0],
-        needs=_ROUND,
-        codecs=[extension("bitround", keepbits=3), BYTES],
-    )
-    some = np.array(_ROUNDED, "<f4")
-    yield read_case(
-        "ext-codecs/bitround/gzip",
-        _clauses("bitround", "float"),
-        "Compressors may follow.",
-        gzip(raw(some)),
-        values=some,
-        needs=_ROUND,
-        codecs=[extension("bitround", keepbits=3), BYTES, GZIP],
-    )
-    yield read_case(
-        "ext-codecs/bitround/not-rounded",
-        _clauses("bitround", "float"),
-        "Decoding does not change elements, rounded or not.",
-        raw(np.array(_FLOATS, "<f4")),
-        values=np.array(_FLOATS, "<f4"),
-        needs=_ROUND,
-        codecs=[extension("bitround", keepbits=3), BYTES],
-    )
-    yield read_case(
-        "ext-codecs/bitround/alias",
-        _clauses("bitround", "alias"),
-        "The alias numcodecs.bitround may be accepted.",
-        raw(some),
-        Either(Node(values=Values(raw(some)))),
-        values=some,
-        codecs=[extension("numcodecs.bitround", keepbits=3), BYTES],
-    )
-
-
-def _bitround_configurations() -> Iterator[Case]:
-    some = np.array(_ROUNDED, "<f4")
-    for kind, configuration in (
-        ("left-out", {}),
-        ("negative", {"keepbits": -1}),
-        ("fraction", {"keepbits": 1.5}),
-        ("text", {"keepbits": "3"}),
-        ("null", {"keepbits": None}),
-        ("true", {"keepbits": True}),
-        ("further-member", {"keepbits": 3, "unknown": 1}),
-    ):
-        yield reject_case(
-            f"ext-codecs/bitround/no-{kind}",
-            _clauses("bitround", "keepbits"),
-            f"{json_text(configuration)} is not a valid configuration of bitround.",
-            values=some,
-            codecs=[{"name": "bitround", "configuration": configuration}, BYTES],
-        )
-    for kind, keepbits in (("zero", 0), ("more-than-there-are", 24)):
-        yield reject_case(
-            f"ext-codecs/bitround/keepbits-{kind}",
-            _clauses("bitround", "keepbits"),
-            "The minimum is 1 in the specification and 0 in its schema; neither defines a maximum.",
-            Either(Node("array")),
-            values=some,
-            codecs=[extension("bitround", keepbits=keepbits), BYTES],
-        )
-    yield reject_case(
-        "ext-codecs/bitround/no-strings",
-        _clauses("bitround", "data-types"),
-        "Strings are not numbers.",
-        values=some,
-        data_type="string",
-        fill_value="",
-        codecs=[extension("bitround", keepbits=3), {"name": "vlen-utf8"}],
-    )
 
 
 _SCALED: tuple[tuple[str, str, dict[str, Any], list[Any], list[Any]], ...] = (
@@ -220,175 +140,4 @@ def _scale_offset() -> Iterator[Case]:
             values=values,
             needs=_SCALE,
             codecs=[codec, BYTES],
-        )
-
-
-def _scale_offset_chains() -> Iterator[Case]:
-    codec = extension("scale_offset", offset=1000)
-    values = np.array([1000, 1001, 1255, 1000], "<u2")
-    yield read_case(
-        "ext-codecs/scale-offset/big-gzip",
-        _clauses("scale-offset", "decode"),
-        "Other codecs may follow.",
-        gzip(raw(values - 1000, "big")),
-        values=values,
-        fill_value=1000,
-        needs=_SCALE,
-        codecs=[codec, extension("bytes", endian="big"), GZIP],
-    )
-    metadata = array(
-        data_type="uint16",
-        fill_value=1000,
-        chunk_grid=regular(4),
-        codecs=[codec, sharding_codec([BYTES], 2)],
-    )
-    yield Case(
-        "ext-codecs/scale-offset/missing-inner-chunk",
-        _clauses("scale-offset", "fill", "decode"),
-        "An empty inner chunk reads as the fill value of the array.",
-        "read",
-        Accept(Node(values=Values(raw(np.array([1000, 1000, 1255, 1001], "<u2"))))),
-        {
-            "zarr.json": document(metadata),
-            "c/0": shard({1: raw(np.array([255, 1], "<u2"))}, 2),
-        },
-        needs=_SCALE,
-    )
-    both = [
-        extension("scale_offset", offset=1000),
-        extension("cast_value", data_type="uint8"),
-        BYTES,
-    ]
-    yield read_case(
-        "ext-codecs/scale-offset/cast-value",
-        (*_clauses("scale-offset", "decode"), *_clauses("cast-value", "exact")),
-        "The example of the specification: a range of uint16 in uint8.",
-        bytes([0, 1, 255, 0]),
-        values=values,
-        fill_value=1000,
-        needs=(*_SCALE, "codec:cast_value"),
-        codecs=both,
-    )
-    for kind, dtype, stored in (
-        ("too-large", "u1", [250, 0, 0, 0]),
-        ("too-small", "i1", [-128, 0, 0, 0]),
-    ):
-        offset = 10 if dtype == "u1" else -10
-        yield read_case(
-            f"ext-codecs/scale-offset/decoded-{kind}",
-            _clauses("scale-offset", "representable"),
-            "A result that the data type cannot represent is an error and does not wrap around.",
-            raw(np.array(stored, dtype)),
-            Reject("chunk"),
-            values=np.array(stored, dtype),
-            fill_value=offset,
-            needs=_SCALE,
-            codecs=[extension("scale_offset", offset=offset), BYTES],
-        )
-    huge = np.array([1, 2], "<f4")
-    yield read_case(
-        "ext-codecs/scale-offset/decoded-infinite",
-        _clauses("scale-offset", "representable"),
-        "The specification does not define the overflow of finite numbers to infinity.",
-        raw(np.array([3e38, 1], "<f4")),
-        Either(Node("array")),
-        values=huge,
-        needs=_SCALE,
-        codecs=[extension("scale_offset", scale=0.5), BYTES],
-    )
-    yield read_case(
-        "ext-codecs/scale-offset/decoded-not-divisible",
-        _clauses("scale-offset", "representable", "arithmetic"),
-        "7 divided by 2 in integers: an error, or the result of integer division.",
-        raw(np.array([7, 4], "<i4")),
-        Either(Node("array")),
-        values=np.array([3, 2], "<i4"),
-        needs=_SCALE,
-        codecs=[extension("scale_offset", scale=2), BYTES],
-    )
-
-
-def _scale_offset_invalid() -> Iterator[Case]:
-    values = np.array([1, 2], "<i4")
-    for kind, configuration, clause in (
-        ("further-member", {"offset": 1, "astype": "u1"}, "additional"),
-        ("offset-text", {"offset": "a"}, "offset"),
-        ("offset-null", {"offset": None}, "offset"),
-        ("offset-fraction", {"offset": 1.5}, "offset"),
-        ("offset-too-large", {"offset": 2**31}, "offset"),
-        ("scale-text", {"scale": "a"}, "scale"),
-        ("scale-list", {"scale": [1]}, "scale"),
-        ("scale-fraction", {"scale": 0.1}, "scale"),
-        ("scale-true", {"scale": True}, "scale"),
-    ):
-        yield reject_case(
-            f"ext-codecs/scale-offset/no-{kind}",
-            _clauses("scale-offset", clause),
-            f"{json_text(configuration)} is not a valid configuration of scale_offset for int32.",
-            values=values,
-            codecs=[{"name": "scale_offset", "configuration": configuration}, BYTES],
-        )
-    for name, fill in (("bool", False), ("complex64", [0.0, 0.0])):
-        yield reject_case(
-            f"ext-codecs/scale-offset/no-{name}",
-            _clauses("scale-offset", "data-types"),
-            f"scale_offset is not defined for {name}.",
-            values=values,
-            data_type=name,
-            fill_value=fill,
-            codecs=[extension("scale_offset"), BYTES],
-        )
-
-
-def _fixed() -> Iterator[Case]:
-    values = np.array([10, 20, 30, 100], "<f4")
-    configuration: dict[str, Any] = {"offset": 10, "scale": 0.1, "dtype": "<f4", "astype": "|u1"}
-    yield read_case(
-        "ext-codecs/scale-offset/fixedscaleoffset",
-        _clauses(
-            "scale-offset",
-            "legacy",
-            "legacy-name",
-            "legacy-numbers",
-            "legacy-dtype",
-            "legacy-astype",
-        ),
-        "The codec of numcodecs may be supported.",
-        bytes([0, 1, 2, 9]),
-        Either(Node(values=Values(raw(values)))),
-        values=values,
-        needs=_FIXED,
-        fill_value=10,
-        codecs=[{"name": "numcodecs.fixedscaleoffset", "configuration": configuration}, BYTES],
-    )
-    for kind, more in (
-        ("offset-text", {"offset": "10"}),
-        ("scale-null", {"scale": None}),
-        ("offset-left-out", {"offset": ...}),
-        ("scale-left-out", {"scale": ...}),
-    ):
-        chosen = {key: it for key, it in (configuration | more).items() if it is not ...}
-        yield reject_case(
-            f"ext-codecs/scale-offset/fixedscaleoffset-no-{kind}",
-            _clauses("scale-offset", "legacy-numbers"),
-            "offset and scale are required and must be numbers.",
-            values=values,
-            codecs=[{"name": "numcodecs.fixedscaleoffset", "configuration": chosen}, BYTES],
-        )
-    for member, (kind, value) in product(
-        ("dtype", "astype"),
-        {"number": 4, "list": [4], "unknown": "<q4", "version-3": {"name": "uint8"}}.items(),
-    ):
-        yield reject_case(
-            f"ext-codecs/scale-offset/fixedscaleoffset-no-{member}-{kind}",
-            _clauses("scale-offset", f"legacy-{member}"),
-            f"{member} must be a data type of version 2, not {json_text(value)}.",
-            values=values,
-            codecs=[
-                {
-                    "name": "numcodecs.fixedscaleoffset",
-                    "configuration": configuration | {member: value},
-                },
-                BYTES,
-            ],
         )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.case_tables import table_cases
 from zarr_conformance.corpus.encode import blocks, document, gzip, raw
-from zarr_conformance.corpus.ext_cases import BYTES, CRC32C, GZIP, extension, reject_case
+from zarr_conformance.corpus.ext_cases import GZIP, extension
 from zarr_conformance.corpus.metadata import array, regular
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def cases() -> Iterator[Case]:
     """Yield the cases."""
     yield from _blocks()
     yield from _created()
-    yield from _configurations()
+    yield from table_cases("ext_n5_default", "configurations")
     yield from _corrupt()
 
 
@@ -179,48 +180,6 @@ def _created() -> Iterator[Case]:
         needs=_NEEDS,
         document=_metadata(values, (2, 3), _codec()),
     )
-
-
-def _configurations() -> Iterator[Case]:
-    turn = extension("transpose", order=[1, 0])
-    little = BYTES
-    values = np.zeros((4, 6), "<i4")
-    for what, configuration, clause in (
-        ("codecs-left-out", {}, "codecs"),
-        ("codecs-null", {"codecs": None}, "codecs"),
-        ("codecs-empty", {"codecs": []}, "transpose"),
-        ("further-member", {"codecs": [turn, _BIG], "unknown": 1}, "codecs"),
-        ("without-transpose", {"codecs": [_BIG]}, "transpose"),
-        ("other-first", {"codecs": [_BIG, turn]}, "transpose"),
-        ("order-kept", {"codecs": [extension("transpose", order=[0, 1]), _BIG]}, "transpose"),
-        ("order-short", {"codecs": [extension("transpose", order=[0]), _BIG]}, "transpose"),
-        ("order-long", {"codecs": [extension("transpose", order=[2, 1, 0]), _BIG]}, "transpose"),
-        ("without-bytes", {"codecs": [turn]}, "bytes"),
-        ("gzip-for-bytes", {"codecs": [turn, GZIP]}, "bytes"),
-        ("little", {"codecs": [turn, little]}, "endian"),
-        ("no-endian", {"codecs": [turn, {"name": "bytes"}]}, "endian"),
-        ("four-codecs", {"codecs": [turn, _BIG, GZIP, CRC32C]}, "further"),
-        ("third-transpose", {"codecs": [turn, _BIG, turn]}, "further"),
-        ("two-bytes", {"codecs": [turn, _BIG, _BIG]}, "further"),
-    ):
-        yield reject_case(
-            f"ext-codecs/n5-default/no-{what}",
-            _clauses(clause),
-            "The configuration is invalid.",
-            values=values,
-            chunk_key_encoding=extension("v2", separator="/"),
-            codecs=[{"name": "n5_default", "configuration": configuration}],
-        )
-    for name, fill in (("bool", False), ("complex64", [0.0, 0.0]), ("string", "")):
-        yield reject_case(
-            f"ext-codecs/n5-default/no-{name}",
-            _clauses("data-types"),
-            f"N5 does not have the data type {name}.",
-            values=values,
-            data_type=name,
-            fill_value=fill,
-            codecs=[_codec()],
-        )
 
 
 def _corrupt() -> Iterator[Case]:

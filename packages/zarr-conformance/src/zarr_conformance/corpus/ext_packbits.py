@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.corpus.case import Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.encode import gzip, json_text, raw
-from zarr_conformance.corpus.ext_cases import GZIP, read_case, reject_case, write_case
+from zarr_conformance.corpus.case import Case, Either, Node, Values
+from zarr_conformance.corpus.case_tables import table_cases
+from zarr_conformance.corpus.encode import raw
+from zarr_conformance.corpus.ext_cases import read_case, write_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,10 +65,9 @@ def cases() -> Iterator[Case]:
     """Yield the cases."""
     yield from _booleans()
     yield from _numbers()
-    yield from _bits()
+    yield from table_cases("ext_packbits", "bits")
     yield from _small()
-    yield from _reject_case()
-    yield from _corrupt()
+    yield from table_cases("ext_packbits", "invalid", "corrupt")
 
 
 def _booleans() -> Iterator[Case]:
@@ -142,96 +142,6 @@ def _numbers() -> Iterator[Case]:
         )
 
 
-def _bits() -> Iterator[Case]:
-    three = np.array([0, 1, 5, 7, 2, 6, 3], "u1")
-    yield from _round_trip(
-        "last-bit",
-        _clauses("last-bit", "elements"),
-        "Three bits of each element.",
-        three,
-        packed(three.tolist(), 3),
-        _codec(last_bit=2),
-    )
-    yield from _round_trip(
-        "last-bit-first-byte",
-        _clauses("last-bit", "first-byte", "padding-encoding"),
-        "The number of padding bits is stored first.",
-        three,
-        packed(three.tolist(), 3, "first_byte"),
-        _codec(last_bit=2, padding_encoding="first_byte"),
-    )
-    yield from _round_trip(
-        "last-bit-last-byte",
-        _clauses("last-bit", "last-byte", "padding-encoding"),
-        "The number of padding bits is stored last.",
-        three,
-        packed(three.tolist(), 3, "last_byte"),
-        _codec(last_bit=2, padding_encoding="last_byte"),
-    )
-    high = np.array([0x000, 0x120, 0xFF0, 0x340], "<u2")
-    yield from _round_trip(
-        "first-bit",
-        _clauses("first-bit", "last-bit", "elements", "extended", "bit-order"),
-        "Eight bits from the middle.",
-        high,
-        packed([it >> 4 for it in high.tolist()], 8),
-        _codec(first_bit=4, last_bit=11),
-    )
-    yield write_case(
-        "ext-codecs/packbits/bits-lost",
-        _clauses("first-bit", "last-bit"),
-        "Bits outside the range are lost.",
-        packed([0xA, 0xC], 4),
-        values=np.array([0x1AF, 0x2C1], "<u2"),
-        needs=_NEEDS,
-        codecs=_codec(first_bit=4, last_bit=7),
-    )
-    signed = np.array([-1, -8, 7, 0, 3, -4], "<i4")
-    yield from _round_trip(
-        "signed",
-        _clauses("extended", "last-bit"),
-        "Signed integers are sign-extended.",
-        signed,
-        packed([it & 15 for it in signed.tolist()], 4),
-        _codec(last_bit=3),
-    )
-    shifted = np.array([-16, 16, -64, 48], "i1")
-    yield from _round_trip(
-        "signed-first-bit",
-        _clauses("extended", "first-bit"),
-        "Signed integers are sign-extended from the highest stored bit.",
-        shifted,
-        packed([it >> 4 & 15 for it in shifted.tolist()], 4),
-        _codec(first_bit=4),
-    )
-    yield from _round_trip(
-        "sixty-four-bits",
-        _clauses("last-bit", "elements"),
-        "Sixty-three bits of each element.",
-        np.array([2**62 + 1, 5, 2**63 - 1], "<u8"),
-        packed([2**62 + 1, 5, 2**63 - 1], 63),
-        _codec(last_bit=62),
-    )
-    yield read_case(
-        "ext-codecs/packbits/gzip",
-        _clauses("elements"),
-        "Compressors may follow.",
-        gzip(packed(three.tolist(), 3)),
-        values=three,
-        needs=_NEEDS,
-        codecs=[*_codec(last_bit=2), GZIP],
-    )
-    table = np.arange(12, dtype="u1").reshape(3, 4)
-    yield from _round_trip(
-        "two-dimensions",
-        _clauses("elements", "last-bit"),
-        "Elements are stored in C order.",
-        table,
-        packed(table.reshape(-1).tolist(), 4),
-        _codec(last_bit=3),
-    )
-
-
 _SMALL = {
     "int2": (2, [0, 1, 2, 3, 1]),
     "uint2": (2, [0, 1, 2, 3, 3]),
@@ -303,90 +213,4 @@ def _small() -> Iterator[Case]:
         data_type="complex_float32",
         fill_value=[0.0, 0.0],
         codecs=_codec(first_bit=16),
-    )
-
-
-def _reject_case() -> Iterator[Case]:
-    values = np.zeros(4, "u1")
-    for kind, configuration, clause in (
-        ("padding-other", {"padding_encoding": "middle"}, "padding-encoding"),
-        ("padding-null", {"padding_encoding": None}, "padding-encoding"),
-        ("padding-number", {"padding_encoding": 1}, "padding-encoding"),
-        ("first-bit-negative", {"first_bit": -1}, "first-bit"),
-        ("first-bit-text", {"first_bit": "0"}, "first-bit"),
-        ("first-bit-fraction", {"first_bit": 0.5}, "first-bit"),
-        ("first-bit-beyond", {"first_bit": 8}, "first-bit"),
-        ("last-bit-beyond", {"last_bit": 8}, "last-bit"),
-        ("last-bit-text", {"last_bit": "7"}, "last-bit"),
-        ("last-bit-below-first", {"first_bit": 5, "last_bit": 4}, "bit-order"),
-        ("further-member", {"unknown": 1}, "padding-encoding"),
-    ):
-        yield reject_case(
-            f"ext-codecs/packbits/no-{kind}",
-            _clauses(clause),
-            f"{json_text(configuration)} is not a valid configuration of packbits for uint8.",
-            values=values,
-            codecs=_codec(**configuration),
-        )
-    yield reject_case(
-        "ext-codecs/packbits/no-strings",
-        _clauses("data-types"),
-        "Strings have no fixed number of bits.",
-        values=values,
-        data_type="string",
-        fill_value="",
-        codecs=_codec(),
-    )
-    yield reject_case(
-        "ext-codecs/packbits/names-of-the-schema",
-        _clauses("first-bit", "last-bit"),
-        "The schema has other names than the specification.",
-        Either(Node("array")),
-        values=values,
-        codecs=_codec(start_bit=0, end_bit=3, padding_encoding="start_byte"),
-    )
-
-
-def _corrupt() -> Iterator[Case]:
-    values = np.array([0, 1, 5, 7, 2, 6, 3], "u1")
-    good = packed(values.tolist(), 3)
-    for kind, stored, options in (
-        ("short", good[:-1], {}),
-        ("long", good + b"\0", {}),
-        ("empty", b"", {}),
-        ("first-byte-left-out", good, {"padding_encoding": "first_byte"}),
-        ("last-byte-left-out", good, {"padding_encoding": "last_byte"}),
-    ):
-        yield read_case(
-            f"ext-codecs/packbits/damage-{kind}",
-            _clauses("elements"),
-            "A chunk with a wrong size is an error.",
-            stored,
-            Reject("chunk"),
-            values=values,
-            needs=_NEEDS,
-            codecs=_codec(last_bit=2, **options),
-        )
-    for padding in ("first_byte", "last_byte"):
-        stored = packed(values.tolist(), 3, padding)
-        wrong = b"\2" + stored[1:] if padding == "first_byte" else stored[:-1] + b"\2"
-        yield read_case(
-            f"ext-codecs/packbits/damage-{padding.replace('_', '-')}-wrong",
-            _clauses(padding.replace("_", "-")),
-            "Readers may check the number of padding bits.",
-            wrong,
-            Either(Node(values=Values(raw(values)))),
-            values=values,
-            needs=_NEEDS,
-            codecs=_codec(last_bit=2, padding_encoding=padding),
-        )
-    yield read_case(
-        "ext-codecs/packbits/padding-not-zero",
-        _clauses("elements"),
-        "Padding bits are written as zeros; readers may accept or reject ones.",
-        good[:-1] + bytes([good[-1] | 0x80]),
-        Either(Node(values=Values(raw(values)))),
-        values=values,
-        needs=_NEEDS,
-        codecs=_codec(last_bit=2),
     )

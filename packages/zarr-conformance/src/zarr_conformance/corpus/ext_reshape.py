@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.corpus.encode import gzip, json_text, raw
+from zarr_conformance.corpus.case_tables import table_cases
+from zarr_conformance.corpus.encode import gzip, raw
 from zarr_conformance.corpus.ext_cases import (
     BYTES,
     GZIP,
     VALUES,
     extension,
     read_case,
-    reject_case,
     write_case,
 )
 
@@ -110,68 +110,4 @@ def cases() -> Iterator[Case]:
         needs=_NEEDS,
         codecs=[extension("reshape", shape=[1, 1]), BYTES],
     )
-    yield from _reject_case()
-
-
-def _reject_case() -> Iterator[Case]:
-    for what, shape, clause in (
-        ("too-few", [5, 4], "product"),
-        ("too-many", [7, 4], "product"),
-        ("not-divisible", [5, -1], "product"),
-        ("empty", [], "product"),
-        ("list-and-wrong-number", [[0, 1], 5], "product"),
-        ("list-leaves-one-out", [[0], [2]], "product"),
-        ("two-automatic", [-1, -1, 4], "shape"),
-        ("zero", [0, 4], "shape"),
-        ("negative", [-2, 4], "shape"),
-        ("fraction", [6.0, 4], "shape"),
-        ("text", ["6", 4], "shape"),
-        ("true", [True, 24], "shape"),
-        ("null", None, "shape"),
-        ("number", 24, "shape"),
-        ("list-in-list", [[[0, 1]], 4], "shape"),
-        ("list-of-text", [["0"], -1], "shape"),
-        ("dimension-negative", [[-1], -1], "shape"),
-        ("dimension-beyond", [[0, 1, 2, 3]], "shape"),
-        ("swapped-within", [[1, 0], [2]], "increasing"),
-        ("swapped-lists", [[2], [0, 1]], "increasing"),
-        ("repeated", [[0], [0], -1], "increasing"),
-        ("all-before-list", [8, [1], 1], "aligned"),
-        ("not-aligned", [3, [1], 2, 4], "product"),
-        ("gap-before-list", [4, [1], 2], "aligned"),
-    ):
-        yield reject_case(
-            f"ext-codecs/reshape/no-{what}",
-            _clauses(clause),
-            f"A chunk of shape (2, 3, 4) cannot be reshaped to {json_text(shape)}.",
-            values=_CUBE,
-            stored=raw(_CUBE),
-            codecs=[{"name": "reshape", "configuration": {"shape": shape}}, BYTES],
-        )
-    for kind, configuration in (
-        ("left-out", {}),
-        ("further-member", {"shape": [24], "unknown": 1}),
-    ):
-        yield reject_case(
-            f"ext-codecs/reshape/no-{kind}",
-            _clauses("shape"),
-            f"{json_text(configuration)} is not a valid configuration of reshape.",
-            values=_CUBE,
-            codecs=[{"name": "reshape", "configuration": configuration}, BYTES],
-        )
-    yield reject_case(
-        "ext-codecs/reshape/no-short-transpose",
-        _clauses("product", "order"),
-        "The next codec receives chunks with the new number of dimensions.",
-        values=_CUBE,
-        stored=raw(_CUBE),
-        codecs=[extension("reshape", shape=[6, 4]), extension("transpose", order=[2, 1, 0]), BYTES],
-    )
-    yield reject_case(
-        "ext-codecs/reshape/no-behind-bytes",
-        _clauses("order"),
-        "reshape is an array -> array codec.",
-        values=_CUBE,
-        stored=raw(_CUBE),
-        codecs=[BYTES, extension("reshape", shape=[24])],
-    )
+    yield from table_cases("ext_reshape", "invalid")

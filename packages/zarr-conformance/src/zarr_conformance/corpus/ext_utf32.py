@@ -13,8 +13,8 @@ from zarr_conformance.corpus.case import (
     Node,
     Reject,
     Values,
-    refused_fill_value,
 )
+from zarr_conformance.corpus.case_tables import table_cases
 from zarr_conformance.corpus.encode import document, gzip, json_text
 from zarr_conformance.corpus.ext_cases import BYTES, GZIP, extension
 from zarr_conformance.corpus.metadata import array, regular
@@ -67,17 +67,6 @@ def _read_case(
     )
 
 
-def _reject_case(what: str, name: str, summary: str, metadata: Any) -> Case:
-    return Case(
-        f"ext-data-types/fixed-length-utf32/no-{what}",
-        _clauses(name),
-        summary,
-        "open",
-        refused_fill_value(metadata["fill_value"], "metadata", "extension"),
-        {"zarr.json": document(metadata)},
-    )
-
-
 def cases() -> Iterator[Case]:
     """Yield the cases."""
     always = ("configuration", "length", "bytes", "endian", "no-vlen")
@@ -125,57 +114,11 @@ def cases() -> Iterator[Case]:
             None,
             _metadata(fill_value=fill),
         )
-    for what, wrong, name in (
-        ("fill-too-long", "abcd", "scalar"),
-        ("fill-too-long-beyond-16-bits", "🙂🙂🙂🙂", "scalar"),
-        ("fill-number", 0, "fill"),
-        ("fill-null", None, "fill"),
-        ("fill-list", ["a"], "fill"),
-        ("fill-true", True, "fill"),
-    ):
-        yield _reject_case(
-            what,
-            name,
-            f"{json_text(wrong)} is not a valid fill value.",
-            _metadata(fill_value=wrong),
-        )
-    for what, configuration, name in (
-        ("length-left-out", {}, "configuration"),
-        ("further-member", {"length_bytes": 12, "endian": "big"}, "configuration"),
-        ("length-zero", {"length_bytes": 0}, "length"),
-        ("length-negative", {"length_bytes": -4}, "length"),
-        ("length-odd", {"length_bytes": 10}, "length"),
-        ("length-fraction", {"length_bytes": 4.5}, "length"),
-        ("length-text", {"length_bytes": "12"}, "length"),
-        ("length-null", {"length_bytes": None}, "length"),
-        ("length-true", {"length_bytes": True}, "length"),
-    ):
-        kind = {"name": "fixed_length_utf32", "configuration": configuration}
-        yield _reject_case(
-            what,
-            name,
-            f"{json_text(configuration)} is not a valid configuration.",
-            _metadata(data_type=kind),
-        )
-    yield _reject_case(
-        "name-alone",
-        "configuration",
-        "length_bytes is required.",
-        _metadata(data_type="fixed_length_utf32"),
-    )
-    yield _reject_case(
-        "endian",
-        "endian",
-        "Elements of four-byte code units need a byte order.",
-        _metadata(codecs=[{"name": "bytes"}]),
-    )
-    for codec in ("vlen-utf8", "vlen-bytes"):
-        yield _reject_case(
-            codec,
-            "no-vlen",
-            "Elements have a fixed size, so variable-length codecs are not compatible.",
-            _metadata(codecs=[{"name": codec}]),
-        )
+    yield from table_cases("ext_utf32", "invalid")
+    yield from _corrupt()
+
+
+def _corrupt() -> Iterator[Case]:
     for what, length in (("short", 59), ("long", 61)):
         yield Case(
             f"ext-data-types/fixed-length-utf32/damage-{what}",

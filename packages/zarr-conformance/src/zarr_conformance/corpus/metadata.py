@@ -1,4 +1,4 @@
-"""Metadata documents of version 3 for test cases: a base document with changes."""
+"""Metadata documents of versions 1 to 3 for test cases: a base document with changes."""
 
 from __future__ import annotations
 
@@ -26,6 +26,41 @@ def array(**members: Any) -> dict[str, Any]:
 def group(**members: Any) -> dict[str, Any]:
     """Return group metadata; members override the defaults."""
     plain = {"zarr_format": 3, "node_type": "group"}
+    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
+
+
+def array_2(**members: Any) -> dict[str, Any]:
+    """Return array metadata of version 2: shape (4, 6), int32, uncompressed chunks of (2, 3)."""
+    plain = {
+        "zarr_format": 2,
+        "shape": [4, 6],
+        "chunks": [2, 3],
+        "dtype": "<i4",
+        "compressor": None,
+        "fill_value": 0,
+        "order": "C",
+        "filters": None,
+    }
+    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
+
+
+def group_2(**members: Any) -> dict[str, Any]:
+    """Return group metadata of version 2."""
+    return {name: it for name, it in ({"zarr_format": 2} | members).items() if it is not OMITTED}
+
+
+def array_1(**members: Any) -> dict[str, Any]:
+    """Return array metadata of version 1: shape (5, 7), int32, uncompressed chunks of (2, 3)."""
+    plain = {
+        "zarr_format": 1,
+        "shape": [5, 7],
+        "chunks": [2, 3],
+        "dtype": "<i4",
+        "compression": "none",
+        "compression_opts": None,
+        "fill_value": -1,
+        "order": "C",
+    }
     return {name: it for name, it in (plain | members).items() if it is not OMITTED}
 
 

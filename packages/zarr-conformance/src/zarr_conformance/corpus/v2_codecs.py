@@ -12,7 +12,8 @@ import numpy as np
 from zarr_conformance.corpus.case import Accept, Case, Node, Values
 from zarr_conformance.corpus.encode import gzip
 from zarr_conformance.corpus.ext_zstd import frame
-from zarr_conformance.corpus.v2_array import VALUES, array, case, stored
+from zarr_conformance.corpus.metadata import array_2
+from zarr_conformance.corpus.v2_array import VALUES, case, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,7 @@ def cases() -> Iterator[Case]:
             ("chunks.compressed", "array.compressor", "array.compressor-id"),
             "A chunk is the output of the compressor without additions.",
             Accept(Node(values=Values(VALUES.tobytes()))),
-            array(compressor=configuration),
+            array_2(compressor=configuration),
             stored(VALUES, (2, 3), encode),
             "read",
             # The specification does not define which codecs are supported.
@@ -73,7 +74,7 @@ def cases() -> Iterator[Case]:
             ("filters.order", "array.filters", "array.filter-id"),
             "Filters are decoded in reverse order after the compressor.",
             Accept(Node(values=Values(VALUES.tobytes()))),
-            array(filters=filters, compressor=compressor),
+            array_2(filters=filters, compressor=compressor),
             stored(VALUES, (2, 3), encode),
             "read",
             needs=("codec:numcodecs.delta",),
@@ -83,7 +84,7 @@ def cases() -> Iterator[Case]:
         "array.filters",
         "An empty list means no filters.",
         Accept(Node(values=Values(VALUES.tobytes()))),
-        array(filters=[]),
+        array_2(filters=[]),
         stored(VALUES, (2, 3)),
         "read",
     )

@@ -9,7 +9,8 @@ import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.encode import json_text
-from zarr_conformance.corpus.v2_array import array, case
+from zarr_conformance.corpus.metadata import array_2
+from zarr_conformance.corpus.v2_array import case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,7 @@ def _data_types() -> Iterator[Case]:
             clauses,
             f"Elements of {name} are read.",
             Accept(Node(values=Values(little.tobytes()))),
-            array(shape=[6], chunks=[4], dtype=name, fill_value=None),
+            array_2(shape=[6], chunks=[4], dtype=name, fill_value=None),
             {
                 "0": values[:4].tobytes(),
                 "1": np.concatenate([values[4:], values[:2]]).astype(dtype).tobytes(),
@@ -89,7 +90,7 @@ def _data_types() -> Iterator[Case]:
             clause,
             f"{json_text(wrong)} is not a valid data type.",
             Either() if loose else Reject("metadata", "extension"),
-            array(shape=[6], chunks=[4], dtype=wrong, fill_value=None),
+            array_2(shape=[6], chunks=[4], dtype=wrong, fill_value=None),
         )
     records: tuple[tuple[str, Any], ...] = (
         ("fields", [["r", "|u1"], ["g", "<i2"], ["b", ">f4"]]),
@@ -106,7 +107,7 @@ def _data_types() -> Iterator[Case]:
             ("dtype.fields", "array.dtype") + (("dtype.nested",) if kind == "nested" else ()),
             f"Elements of {json_text(descr)} are read.",
             Accept(Node(values=Values(little.tobytes()))),
-            array(shape=[6], chunks=[6], dtype=descr, fill_value=None),
+            array_2(shape=[6], chunks=[6], dtype=descr, fill_value=None),
             {"0": values.tobytes()},
             "read",
             needs=needed(descr),
@@ -150,7 +151,7 @@ def _fill_values() -> Iterator[Case]:
             (clause, "chunks.missing", "array.fill-value"),
             f"Missing chunks of {json_text(dtype)} read as the fill value {json_text(value)}.",
             Accept(Node(values=Values(data * 3))),
-            array(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
+            array_2(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
             {},
             "read",
             needs=needed(dtype),
@@ -197,7 +198,7 @@ def _fill_values() -> Iterator[Case]:
                 f"{json_text(value)} is not a valid fill value of {json_text(dtype)}.",
                 # zarr-python 2 writes 0 for an empty value, and reads it as that.
                 Either() if lenient else Reject("metadata"),
-                array(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
+                array_2(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
                 needs=needed(dtype),
             )
     others: tuple[tuple[str, str, Any], ...] = (
@@ -216,12 +217,12 @@ def _fill_values() -> Iterator[Case]:
             "array.fill-value",
             f"{json_text(value)} is not a valid fill value of {dtype}.",
             Reject("metadata"),
-            array(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
+            array_2(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
         )
     yield case(
         "fill/null",
         ("chunks.undefined", "array.fill-value"),
         "Without a fill value, missing chunks are undefined; the array can be opened.",
         Accept(Node("array", (3,))),
-        array(shape=[3], chunks=[2], fill_value=None),
+        array_2(shape=[3], chunks=[2], fill_value=None),
     )

@@ -10,8 +10,7 @@ import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Node, Reject, Values
 from zarr_conformance.corpus.encode import document
-from zarr_conformance.corpus.metadata import OMITTED
-from zarr_conformance.corpus.v2_array import array
+from zarr_conformance.corpus.metadata import OMITTED, array_2
 from zarr_conformance.corpus.v2_data_types import needed
 from zarr_conformance.corpus.written_elements import (
     ATTRIBUTES,
@@ -67,7 +66,7 @@ def created(
 
 
 def _typed(dtype: Any, fill_value: Any, **members: Any) -> dict[str, Any]:
-    return array(shape=[8], chunks=[2], dtype=dtype, fill_value=fill_value, **members)
+    return array_2(shape=[8], chunks=[2], dtype=dtype, fill_value=fill_value, **members)
 
 
 # --- data types and fill values ---
@@ -237,7 +236,7 @@ def _compressors() -> Iterator[Case]:
             f"compressor/{name}-{_slug(dtype)}",
             ("array.compressor", "array.compressor-id", "chunks.compressed"),
             "Chunks are the output of the compressor with its parameters.",
-            array(shape=[256], chunks=[128], dtype=dtype, compressor=codec),
+            array_2(shape=[256], chunks=[128], dtype=dtype, compressor=codec),
             values.astype(dtype.replace(">", "<")).tobytes(),
             needs=(
                 f"codec:numcodecs.{codec['id']}",
@@ -259,7 +258,7 @@ def _filters() -> Iterator[Case]:
                 f"filter/delta-{_slug(dtype)}-{_slug(target)}-{'zlib' if compressor else 'plain'}",
                 ("array.filters", "array.filter-id", "filters.order"),
                 "The filter delta stores differences.",
-                array(
+                array_2(
                     dtype=dtype,
                     filters=[_codec("delta", dtype=dtype, astype=target)],
                     compressor=compressor,
@@ -282,7 +281,7 @@ def _filters() -> Iterator[Case]:
                     f"{'-zlib' if compressor else ''}",
                     ("filters.order", "array.filters"),
                     "Filters are applied in order, before the compressor.",
-                    array(filters=chain, compressor=compressor),
+                    array_2(filters=chain, compressor=compressor),
                     values.astype("<i4").tobytes(),
                     needs=tuple(f"codec:numcodecs.{it['id']}" for it in chain),
                 )
@@ -291,7 +290,7 @@ def _filters() -> Iterator[Case]:
             f"filter/fixedscaleoffset-{name}",
             ("array.filters", "filters.order"),
             "The filter fixedscaleoffset stores scaled integers.",
-            array(
+            array_2(
                 dtype="<f8",
                 filters=[
                     _codec(
@@ -326,7 +325,7 @@ def _layouts() -> Iterator[Case]:
             f"{_slug(dtype)}-{path.count('/')}",
             ("array.order-layout", "chunks.key", "chunks.shape", "paths.prefix"),
             f"An array of shape {shape} in chunks of {lengths}, in the order {order}.",
-            array(
+            array_2(
                 shape=list(shape),
                 chunks=list(lengths),
                 order=order,
@@ -345,7 +344,7 @@ def _layouts() -> Iterator[Case]:
 def _attributes() -> Iterator[Case]:
     for kind, value in ATTRIBUTES.items():
         large = ("v2.attributes.large-integers",) if kind in LARGE_INTEGERS else ()
-        for node, metadata in (("array", array()), ("group", {"zarr_format": 2})):
+        for node, metadata in (("array", array_2()), ("group", {"zarr_format": 2})):
             yield Case(
                 f"v2/written/attributes/{kind}-{node}",
                 large or ("v2.attributes.any", "v2.attributes.document"),
@@ -362,7 +361,7 @@ def _attributes() -> Iterator[Case]:
             "update",
             Accept(Node(documents={".zattrs": {"harness": 1, "it": value, "o": [value]}})),
             {
-                ".zarray": document(array()),
+                ".zarray": document(array_2()),
                 ".zattrs": document({"it": value, "o": [value]}),
             },
             zarr_format=2,
@@ -372,9 +371,9 @@ def _attributes() -> Iterator[Case]:
 def _nodes() -> Iterator[Case]:
     there = {
         ".zgroup": document({"zarr_format": 2}),
-        "a/.zarray": document(array(shape=[2], chunks=[2])),
+        "a/.zarray": document(array_2(shape=[2], chunks=[2])),
         "a/0": b"\1\0\0\0\2\0\0\0",
-        "ab/.zarray": document(array(shape=[2], chunks=[2])),
+        "ab/.zarray": document(array_2(shape=[2], chunks=[2])),
         "ab/.zattrs": document({"kept": 0.1}),
         "ab/0": b"\3\0\0\0\4\0\0\0",
         "g/.zgroup": document({"zarr_format": 2}),
@@ -394,12 +393,12 @@ def _nodes() -> Iterator[Case]:
             there,
             path,
             2,
-            document=array(),
+            document=array_2(),
         )
     for kind, path, metadata in (
-        ("array", "a/b", array()),
+        ("array", "a/b", array_2()),
         ("group", "a/b", {"zarr_format": 2}),
-        ("deep-array", "a/b/c", array()),
+        ("deep-array", "a/b/c", array_2()),
     ):
         yield Case(
             f"v2/written/nodes/below-an-array-{kind}",

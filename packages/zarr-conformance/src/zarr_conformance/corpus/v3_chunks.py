@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.case_tables import table_cases
 from zarr_conformance.corpus.encode import blocks, document, json_text, raw
-from zarr_conformance.corpus.metadata import array, group, regular
+from zarr_conformance.corpus.metadata import array, regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -66,9 +67,9 @@ def numbered(shape: Sequence[int]) -> Any:
 def cases() -> Iterator[Case]:
     """Yield the cases."""
     yield from _grids()
-    yield from _invalid_grids()
+    yield from table_cases("v3_chunks", "invalid_grids")
     yield from _keys()
-    yield from _paths()
+    yield from table_cases("v3_chunks", "paths")
 
 
 def _grids() -> Iterator[Case]:
@@ -146,66 +147,6 @@ def _grids() -> Iterator[Case]:
             "c/3/0": b"not a chunk",
             "c/0/7": b"",
         },
-    )
-
-
-def _invalid_grids() -> Iterator[Case]:
-    wrong: dict[str, tuple[Any, str]] = {
-        "zero": ([0], "v3-chunks.regular.positive"),
-        "negative": ([-2], "v3-chunks.regular.positive"),
-        "too-few": ([], "v3-chunks.regular.dimensions"),
-        "too-many": ([2, 2], "v3-chunks.regular.dimensions"),
-        "fraction": ([2.5], "v3-core.array.chunk-shape"),
-        "text": (["2"], "v3-core.array.chunk-shape"),
-        "true": ([True], "v3-core.array.chunk-shape"),
-        "null": ([None], "v3-core.array.chunk-shape"),
-        "number": (2, "v3-core.array.chunk-shape"),
-        "nested": ([[2]], "v3-core.array.chunk-shape"),
-    }
-    for name, (lengths, clause) in wrong.items():
-        grid = {"name": "regular", "configuration": {"chunk_shape": lengths}}
-        yield Case(
-            f"v3-chunks/regular/chunk-shape-{name}",
-            (clause, "v3-core.array.chunk-shape", "v3-core.hierarchy.chunk-length")
-            if name == "zero"
-            else (clause, "v3-core.array.chunk-shape"),
-            f"{json_text(lengths)} is not a valid chunk shape of a one-dimensional array.",
-            "open",
-            Reject("metadata", "extension"),
-            {"zarr.json": document(array(chunk_grid=grid))},
-        )
-    yield Case(
-        "v3-chunks/regular/zero-of-an-empty-array",
-        ("v3-core.hierarchy.chunk-length", "v3-chunks.regular.positive"),
-        "Specifications differ on chunks of length zero along an empty dimension.",
-        "open",
-        Either(Node("array", (0,))),
-        {"zarr.json": document(array(shape=[0], chunk_grid=regular(0)))},
-    )
-    for name, configuration in (
-        ("empty", {}),
-        ("other-member", {"chunk_shape": [2], "unknown": 1}),
-        ("misspelt", {"chunk-shape": [2]}),
-    ):
-        yield Case(
-            f"v3-chunks/regular/configuration-{name}",
-            ("v3-core.array.chunk-grid-regular",),
-            f"{json_text(configuration)} is not a valid configuration of a regular grid.",
-            "open",
-            Reject("metadata", "extension"),
-            {
-                "zarr.json": document(
-                    array(chunk_grid={"name": "regular", "configuration": configuration})
-                )
-            },
-        )
-    yield Case(
-        "v3-chunks/regular/huge-chunk",
-        ("v3-chunks.regular.border",),
-        "A missing chunk may be larger than the memory.",
-        "open",
-        Either(Node("array", (4,))),
-        {"zarr.json": document(array(chunk_grid=regular(2**50)))},
     )
 
 
@@ -307,68 +248,3 @@ def _keys() -> Iterator[Case]:
                 )
             },
         )
-
-
-def _paths() -> Iterator[Case]:
-    values = numbered((4,))
-    chunks = {f"a/b/{default('/')(at)}": raw(it) for at, it in blocks(values, (2,)).items()}
-    yield Case(
-        "v3-chunks/below/read",
-        ("v3-core.keys.array-data", "v3-core.keys.node-document"),
-        "The chunks of an array are below its path.",
-        "read",
-        Accept(Node(values=Values(raw(values)))),
-        {
-            "zarr.json": document(group()),
-            "a/zarr.json": document(group()),
-            "a/b/zarr.json": document(array()),
-            **chunks,
-            "c/0": raw(values[2:]),
-            "a/c/0": raw(values[2:]),
-        },
-        "a/b",
-    )
-    yield Case(
-        "v3-chunks/below/created",
-        (
-            "v3-core.keys.array-data",
-            "v3-core.keys.node-document",
-        ),
-        "An array is created below its path.",
-        "create",
-        Accept(
-            Node(
-                values=Values(raw(values)),
-                stored=chunks,
-                documents={
-                    "a/b/zarr.json": {"zarr_format": 3, "node_type": "array", "shape": [4]},
-                },
-            )
-        ),
-        path="a/b",
-        document=array(),
-    )
-    yield Case(
-        "v3-chunks/below/created-groups",
-        ("v3-core.storage.ancestors",),
-        "Creating an array creates the groups above it.",
-        "create",
-        Accept(
-            Node(
-                documents={
-                    "zarr.json": {"zarr_format": 3, "node_type": "group"},
-                    "a/zarr.json": {"zarr_format": 3, "node_type": "group"},
-                },
-            )
-        ),
-        path="a/b",
-        document=array(),
-    )
-    yield Case(
-        "v3-chunks/below/fill-value-recorded",
-        ("v3-core.array.fill-value-recorded", "v3-core.array.fill-value"),
-        "The metadata records the fill value of a new array.",
-        "create",
-        Accept(Node(documents={"zarr.json": {"fill_value": 7, "data_type": "int32"}})),
-        document=array(fill_value=7),
-    )

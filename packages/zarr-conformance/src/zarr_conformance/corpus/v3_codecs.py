@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.encode import crc32c, document, gzip, json_text, raw
+from zarr_conformance.corpus.case_tables import table_cases
+from zarr_conformance.corpus.encode import crc32c, document, gzip, raw
 from zarr_conformance.corpus.metadata import array, regular
 
 if TYPE_CHECKING:
@@ -86,49 +87,13 @@ def reject_case(
 
 def cases() -> Iterator[Case]:
     """Yield the cases."""
-    yield from _bytes()
+    yield from table_cases("v3_codecs", "bytes")
     yield from _transpose()
+    yield from table_cases("v3_codecs", "transpose_invalid")
+    yield from _transpose_letters()
     yield from _gzip()
-    yield from _crc32c()
-
-
-def _bytes() -> Iterator[Case]:
-    for kind, configuration in (
-        ("endian-capital", {"endian": "Little"}),
-        ("endian-native", {"endian": "native"}),
-        ("endian-null", {"endian": None}),
-        ("endian-number", {"endian": 1}),
-        ("other-member", {"endian": "little", "unknown": 1}),
-    ):
-        yield reject_case(
-            f"bytes/{kind}",
-            "bytes.endian",
-            f"{json_text(configuration)} is not a valid configuration of bytes.",
-            [{"name": "bytes", "configuration": configuration}],
-        )
-    for order, name in (("little", "little"), ("big", "big")):
-        yield read_case(
-            f"bytes/two-dimensions-{name}",
-            (
-                "v3-codecs.bytes.order",
-                "v3-codecs.bytes.name",
-                "v3-codecs.bytes.endian",
-                "v3-codecs.bytes.endian-required",
-                "v3-core.codecs.core",
-            ),
-            "Elements are stored in C order.",
-            [{"name": "bytes", "configuration": {"endian": order}}],
-            raw(VALUES, order),
-        )
-    yield read_case(
-        "bytes/single-byte-with-endian",
-        ("v3-codecs.bytes.endian-not-required",),
-        "endian is permitted where it has no effect.",
-        [{"name": "bytes", "configuration": {"endian": "big"}}],
-        bytes(range(6)),
-        values=np.arange(6, dtype="u1").reshape(2, 3),
-        data_type="uint8",
-    )
+    yield from table_cases("v3_codecs", "gzip_invalid", "crc32c")
+    yield from _crc32c_damage()
 
 
 def _transpose() -> Iterator[Case]:
@@ -174,30 +139,10 @@ def _transpose() -> Iterator[Case]:
         raw(np.ascontiguousarray(cube.transpose(1, 2, 0).transpose(1, 0, 2))),
         values=cube,
     )
-    wrong: dict[str, Any] = {
-        "none": {},
-        "too-few": {"order": [0]},
-        "too-many": {"order": [0, 1, 2]},
-        "repeated": {"order": [0, 0]},
-        "beyond": {"order": [1, 2]},
-        "negative": {"order": [-1, 0]},
-        "letter": {"order": "K"},
-        "text": {"order": ["0", "1"]},
-        "fraction": {"order": [0.5, 1]},
-        "true": {"order": [True, False]},
-        "null": {"order": None},
-        "other-member": {"order": [1, 0], "unknown": 1},
-    }
-    for kind, configuration in wrong.items():
-        yield reject_case(
-            f"transpose/no-order-{kind}",
-            "transpose.order",
-            f"{json_text(configuration)} is not a valid configuration of transpose for two dimensions.",
-            [{"name": "transpose", "configuration": configuration}, BYTES],
-            more=("v3-core.codecs.unsupported", "v3-core.codecs.representation")
-            if kind in ("too-few", "too-many")
-            else (),
-        )
+
+
+def _transpose_letters() -> Iterator[Case]:
+    cube = np.arange(24, dtype="<i4").reshape(2, 3, 4)
     for letter, order in (("C", (0, 1, 2)), ("F", (2, 1, 0))):
         yield read_case(
             f"transpose/no-order-letter-{letter.lower()}",
@@ -246,25 +191,6 @@ def _gzip() -> Iterator[Case]:
         [BYTES, {"name": "gzip", "configuration": {"level": 5}}],
         gzip(data[:40]) + gzip(data[40:]),
     )
-    wrong: dict[str, Any] = {
-        "none": {},
-        "ten": {"level": 10},
-        "negative": {"level": -1},
-        "fraction": {"level": 1.5},
-        "text": {"level": "5"},
-        "true": {"level": True},
-        "null": {"level": None},
-        "other-member": {"level": 5, "unknown": 1},
-    }
-    for kind, configuration in wrong.items():
-        yield reject_case(
-            f"gzip/no-level-{kind}",
-            "gzip.level",
-            f"{json_text(configuration)} is not a valid configuration of gzip.",
-            [BYTES, {"name": "gzip", "configuration": configuration}],
-            # The specification does not require a level.
-            Either() if kind == "none" else None,
-        )
 
 
 def _with_name(data: bytes) -> bytes:
@@ -275,44 +201,8 @@ def _with_name(data: bytes) -> bytes:
     return header + body + struct.pack("<II", zlib.crc32(data), len(data))
 
 
-def _crc32c() -> Iterator[Case]:
+def _crc32c_damage() -> Iterator[Case]:
     data = raw(VALUES)
-    clauses = ("v3-codecs.crc32c.format", "v3-codecs.crc32c.name", "v3-core.codecs.core")
-    yield read_case(
-        "crc32c/behind-the-data",
-        clauses,
-        "The checksum follows the data.",
-        [BYTES, {"name": "crc32c"}],
-        crc32c(data),
-    )
-    yield Case(
-        "v3-codecs/crc32c/created",
-        clauses,
-        "The checksum is written after the data.",
-        "create",
-        Accept(Node(values=Values(data), stored={"c/0/0": crc32c(data)})),
-        document=single_chunk([BYTES, {"name": "crc32c"}]),
-    )
-    yield read_case(
-        "crc32c/twice",
-        (*clauses, "v3-core.codecs.order"),
-        "crc32c may be applied twice.",
-        [BYTES, {"name": "crc32c"}, {"name": "crc32c"}],
-        crc32c(crc32c(data)),
-    )
-    yield read_case(
-        "crc32c/empty-configuration",
-        clauses,
-        "An empty configuration has no effect.",
-        [BYTES, {"name": "crc32c", "configuration": {}}],
-        crc32c(data),
-    )
-    yield reject_case(
-        "crc32c/other-member",
-        "crc32c.name",
-        "crc32c has no configuration.",
-        [BYTES, {"name": "crc32c", "configuration": {"unknown": 1}}],
-    )
     for kind, stored in (
         ("flipped-data", bytes([data[0] ^ 1]) + crc32c(data)[1:]),
         ("flipped-checksum", crc32c(data)[:-1] + bytes([crc32c(data)[-1] ^ 0x80])),

@@ -17,6 +17,7 @@ from zarr_conformance.corpus.case import (
     Values,
     refused_fill_value,
 )
+from zarr_conformance.corpus.case_tables import table_cases
 from zarr_conformance.corpus.encode import document, json_text, raw
 from zarr_conformance.corpus.metadata import array, regular
 
@@ -66,10 +67,10 @@ def cases() -> Iterator[Case]:
     """Yield the cases."""
     for name in ("bool", *INTEGERS, *FLOATS, *COMPLEX):
         yield from _stored(name)
-    yield from _booleans()
+    yield from table_cases("v3_data_types", "booleans")
     yield from _integers()
     yield from _floats()
-    yield from _complex()
+    yield from table_cases("v3_data_types", "complex")
     yield from _raw()
     for name in ("int31", "uint24", "float80", "float128", "complex256", "i4", "<i4", "Int32"):
         yield Case(
@@ -157,20 +158,6 @@ def _invalid_fill_value(name: str, kind: str, value: Any, clause: str) -> Case:
         refused_fill_value(value, "metadata"),
         {"zarr.json": document(stored)},
     )
-
-
-def _booleans() -> Iterator[Case]:
-    yield from _fill_value("bool", "true", True, b"\1", "fill-bool")
-    yield from _fill_value("bool", "false", False, b"\0", "fill-bool")
-    for kind, value in (
-        ("one", 1),
-        ("zero", 0),
-        ("text", "true"),
-        ("null", None),
-        ("list", [True]),
-        ("nan", "NaN"),
-    ):
-        yield _invalid_fill_value("bool", kind, value, "fill-bool")
 
 
 def _integers() -> Iterator[Case]:
@@ -265,43 +252,6 @@ def _floats() -> Iterator[Case]:
                 summary=f"{json_text(value)} has another number of digits than {name}, but is a number.",
                 expect=Either(Node("array")),
             )
-
-
-def _complex() -> Iterator[Case]:
-    for name in COMPLEX:
-        bits, infinity, quiet = _BITS["float32" if name == "complex64" else "float64"]
-        size = bits // 8
-        code = "<f" if size == 4 else "<d"
-        minus_infinity = (1 << (bits - 1) | infinity).to_bytes(size, "little")
-        nan = (infinity | quiet).to_bytes(size, "little")
-        payload = infinity | quiet | 5
-        one, two = struct.pack(code, 1), struct.pack(code, 2)
-        for kind, value, data in (
-            ("integers", [1, 2], one + two),
-            ("fractions", [1.0, 2.0], one + two),
-            ("named", ["-Infinity", "NaN"], minus_infinity + nan),
-            ("mixed", [1, "NaN"], one + nan),
-            (
-                "hex",
-                [f"0x{payload:0{bits // 4}x}", 2],
-                payload.to_bytes(size, "little") + two,
-            ),
-        ):
-            yield from _fill_value(name, kind, value, data, "fill-complex")
-        wrong: dict[str, Any] = {
-            "number": 1,
-            "one": [1],
-            "three": [1, 2, 3],
-            "text": "1+2i",
-            "texts": ["1", "2"],
-            "null": None,
-            "nulls": [None, 0],
-            "truths": [True, False],
-            "object": {"real": 1, "imag": 2},
-            "nan": "NaN",
-        }
-        for kind, value in wrong.items():
-            yield _invalid_fill_value(name, kind, value, "fill-complex")
 
 
 def _raw() -> Iterator[Case]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.case_builder import build_case
-from zarr_conformance.corpus.encode import gzip, json_text, raw
+from zarr_conformance.corpus.case_tables import table_cases
+from zarr_conformance.corpus.encode import document, json_text, raw
 from zarr_conformance.corpus.metadata import array, group, regular
 
 if TYPE_CHECKING:
@@ -46,15 +46,22 @@ def _metadata_with(point: str, definition: Any) -> dict[str, Any]:
 
 def _case(
     name: str,
-    clause: str | tuple[str, ...],
+    clauses: str | tuple[str, ...],
     summary: str,
     expect: Expectation,
     stored: dict[str, Any],
     chunks: dict[str, bytes] | None = None,
     operation: Any = "open",
 ) -> Case:
-    store = {"zarr.json": stored, **(chunks or {})}
-    return build_case("v3-core", f"extensions/{name}", clause, summary, expect, store, operation)
+    names = (clauses,) if isinstance(clauses, str) else clauses
+    return Case(
+        f"v3-core/extensions/{name}",
+        tuple(f"v3-core.{it}" for it in names),
+        summary,
+        operation,
+        expect,
+        {"zarr.json": document(stored), **(chunks or {})},
+    )
 
 
 def cases() -> Iterator[Case]:
@@ -64,10 +71,9 @@ def cases() -> Iterator[Case]:
         yield from _malformed(point)
         if known is not None:
             yield from _forms(point, known)
-    yield from _short_hand()
-    yield from _members()
+    yield from table_cases("v3_extensions", "short_hand", "members")
     yield from _update()
-    yield from _names()
+    yield from table_cases("v3_extensions", "names")
 
 
 def _unknown(point: str) -> Iterator[Case]:
@@ -203,127 +209,6 @@ def _forms(point: str, known: dict[str, Any]) -> Iterator[Case]:
     )
 
 
-def _short_hand() -> Iterator[Case]:
-    plain = Accept(Node("array", (4,), values=Values(raw(_VALUES))))
-    chunks = {"c/0": raw(_VALUES[:2]), "c/1": raw(_VALUES[2:])}
-    octets = np.arange(4, dtype="u1")
-    yield _case(
-        "codecs/short-hand",
-        "extensions.short-hand",
-        "A codec without configuration may be given by its name.",
-        Accept(Node(values=Values(raw(octets)))),
-        array(data_type="uint8", codecs=["bytes"]),
-        {"c/0": raw(octets[:2]), "c/1": raw(octets[2:])},
-        "read",
-    )
-    yield _case(
-        "chunk-key-encoding/short-hand",
-        "extensions.short-hand",
-        "A chunk key encoding without configuration may be given by its name.",
-        plain,
-        array(chunk_key_encoding="default"),
-        chunks,
-        "read",
-    )
-    yield _case(
-        "data-type/short-hand",
-        (
-            "extensions.short-hand",
-            "array.data-type-core",
-            "extensions.unknown-array",
-            "stability.major",
-        ),
-        "A core data type is given by its name; the metadata contains only known fields.",
-        plain,
-        array(data_type="int32"),
-        chunks,
-        "read",
-    )
-    yield _case(
-        "chunk-grid/short-hand",
-        ("array.chunk-grid-regular",),
-        "A regular grid requires a configuration.",
-        Reject("metadata", "extension"),
-        array(chunk_grid="regular"),
-    )
-    yield _case(
-        "codecs/second-is-unknown-and-ignored",
-        ("extensions.must-understand-false", "codecs.order"),
-        "An ignored codec between two others is not decoded, the others are.",
-        Either(Node(values=Values(raw(_VALUES)))),
-        array(
-            codecs=[
-                _BYTES,
-                {"name": _UNKNOWN, "must_understand": False},
-                {"name": "gzip", "configuration": {"level": 1}},
-            ]
-        ),
-        {"c/0": gzip(raw(_VALUES[:2])), "c/1": gzip(raw(_VALUES[2:]))},
-        "read",
-    )
-    yield _case(
-        "codecs/known-with-bad-configuration",
-        "extensions.must-understand-false",
-        "An invalid configuration of a known codec with must_understand false.",
-        Either(Node("array", (4,))),
-        array(
-            codecs=[
-                _BYTES,
-                {"name": "gzip", "configuration": {"level": 99}, "must_understand": False},
-            ]
-        ),
-    )
-
-
-def _members() -> Iterator[Case]:
-    further: dict[str, tuple[Any, bool]] = {
-        "string": ("value", False),
-        "number": (1, False),
-        "null": (None, False),
-        "list": ([{"must_understand": False}], False),
-        "object": ({"name": "example.new"}, False),
-        "must-understand-true": ({"name": "example.new", "must_understand": True}, False),
-        "must-understand-string": ({"must_understand": "false"}, False),
-        "must-understand-zero": ({"must_understand": 0}, False),
-        "must-understand-null": ({"must_understand": None}, False),
-        "must-understand-false": ({"name": "example.new", "must_understand": False}, True),
-        "must-understand-false-without-name": ({"must_understand": False, "a": 1}, True),
-    }
-    for kind, (value, ignored) in further.items():
-        for what, stored in (("array", array(unknown=value)), ("group", group(unknown=value))):
-            clauses = (f"extensions.unknown-{what}", "stability.major")
-            if ignored:
-                yield _case(
-                    f"{what}-member/{kind}",
-                    "extensions.must-understand-false",
-                    f"An unknown field of {what} metadata with must_understand false is ignored.",
-                    Accept(Node("array" if what == "array" else "group")),
-                    stored,
-                )
-            else:
-                yield _case(
-                    f"{what}-member/{kind}",
-                    clauses,
-                    f"An unknown field of {what} metadata is an error.",
-                    Reject("metadata", "extension"),
-                    stored,
-                )
-    yield _case(
-        "array-member/fallback",
-        "extensions.unknown-array",
-        "fallback of a data type belongs to an earlier draft, not to version 3.",
-        Reject("extension", "metadata"),
-        array(data_type={"name": _UNKNOWN, "fallback": "int32"}),
-    )
-    yield _case(
-        "array-member/consolidated",
-        "extensions.must-understand-false",
-        "consolidated_metadata of an array is unknown, but has must_understand false.",
-        Accept(Node("array")),
-        array(consolidated_metadata={"must_understand": False, "kind": "inline", "metadata": {}}),
-    )
-
-
 def _update() -> Iterator[Case]:
     """Yield cases that set an attribute; the other metadata is kept."""
     ignored = {"name": "example.new", "must_understand": False, "configuration": {"z": [1, 2.5]}}
@@ -359,37 +244,3 @@ def _update() -> Iterator[Case]:
             before,
             operation="update",
         )
-
-
-def _names() -> Iterator[Case]:
-    """Yield cases of invalid names; implementations also reject them as unknown."""
-    for kind, name in (
-        ("slash", "example/new"),
-        ("colon", "example:new"),
-        ("capital", "Example"),
-        ("digit-first", "1example"),
-        ("space", "an example"),
-        ("one-letter", "n"),
-    ):
-        yield _case(
-            f"naming/{kind}",
-            ("extensions.registered", "codecs.identifier"),
-            f"{name!r} is not a valid registered name, and no such codec exists.",
-            Reject("extension"),
-            array(codecs=[_BYTES, name]),
-        )
-    uri = "https://example.com/codecs/nosuch/1.0"
-    yield _case(
-        "naming/uri",
-        ("extensions.uri", "extensions.unknown-array"),
-        "A name may be a URI; an unknown URI is an error.",
-        Reject("extension"),
-        array(codecs=[_BYTES, {"name": uri}]),
-    )
-    yield _case(
-        "naming/uri-ignored",
-        ("extensions.uri", "extensions.must-understand-false"),
-        "A name may be a URI; an unknown URI with must_understand false is ignored.",
-        Accept(Node("array")),
-        array(codecs=[_BYTES, {"name": uri, "must_understand": False}]),
-    )

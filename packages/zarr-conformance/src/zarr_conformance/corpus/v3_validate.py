@@ -9,8 +9,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from zarr_conformance.corpus import v3_array, v3_group
+from zarr_conformance.corpus import v3_array
 from zarr_conformance.corpus.case import Accept, Case, Reject
+from zarr_conformance.corpus.case_tables import table_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ _TEXTS = ("v3-core.array.", "v3-core.group.")
 
 def cases() -> Iterator[Case]:
     """Yield the cases."""
-    for case in (*v3_array.cases(), *v3_group.cases()):
+    for case in (*v3_array.cases(), *table_cases("v3_group")):
         opened = case.operation in ("open", "read") and not case.path and "zarr.json" in case.store
         if not opened or not all(it.startswith(_TEXTS) for it in case.clauses):
             continue
