@@ -19,7 +19,6 @@ from draft_stores import (
     store_of,
 )
 from zarr_core.errors import (
-    ExtensionError,
     MetadataError,
     MetadataValidationError,
     UnknownExtensionError,
@@ -260,20 +259,6 @@ def test_fill_values_are_those_of_version_2(dtype, fill_value, expected):
             array.dtype.kind in "fc"))  # fmt: skip
     array.attrs["x"] = 1
     assert document_of(array.store, KEY)["fill_value"] == fill_value
-
-
-@pytest.mark.parametrize(
-    ("options", "pointer"),
-    [
-        ({"dimension_names": ["y", "x"]}, "/dimension_names"),
-        ({"chunk_key_encoding": "v2"}, "/chunk_key_encoding"),
-        ({"dtype": "M8[25s]", "data": None, "shape": (4, 6)}, "/data_type"),
-        ({"compressors": [{"name": "crc32c"}, {"name": "urn:x"}]}, "urn:x"),
-    ],
-)
-def test_unsupported_by_the_draft_of_2021_raises(options, pointer):
-    with pytest.raises((MetadataError, ExtensionError), match=pointer):
-        made(**options)
 
 
 def test_the_layout_is_C_or_F():

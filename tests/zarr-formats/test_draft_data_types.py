@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from draft_stores import EXTENSION, SPEC, array_store, document_of, metadata_of, open_a, store_of
-from zarr_core.errors import ExtensionError, MetadataError, MetadataValidationError
+from zarr_core.errors import ExtensionError, MetadataValidationError
 
 TYPES = f"{SPEC}extensions/data-types/"
 CORE = {
@@ -223,12 +223,6 @@ def test_written_structure():
     values = np.array([("ab", ("xyz", b"\1\2"))] * 4, dtype)
     open_a(store)[...] = values
     assert open_a(store)[...].tobytes() == values.tobytes()
-
-
-def test_data_types_without_word_are_rejected():
-    for dtype in ("string", "M8[10s]"):
-        with pytest.raises(MetadataError, match="/data_type"):
-            zarr.create_array(store_of({}, None), shape=4, dtype=dtype, zarr_format="draft")
 
 
 def test_a_data_type_of_a_uri_is_found_by_it():

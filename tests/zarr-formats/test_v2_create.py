@@ -236,25 +236,6 @@ def test_members_of_a_group_have_its_format():
     assert sorted(group) == ["a", "b"]
 
 
-@pytest.mark.parametrize(
-    ("options", "pointer"),
-    [
-        ({"shards": (4, 4)}, "/codecs/0"),
-        ({"dimension_names": ("x", "y")}, "/dimension_names"),
-        ({"chunk_key_encoding": {"name": "default", "separator": "/"}}, "/chunk_key_encoding"),
-        ({"metadata": {"storage_transformers": [{"name": "acme"}]}}, "/storage_transformers"),
-        ({"filters": [{"name": "transpose", "configuration": {"order": [1, 0, 2]}}], "shape": (4, 4, 4), "chunks": (2, 2, 2)}, "/codecs/0/configuration/order"),
-    ],
-)  # fmt: skip
-def test_unsupported_by_version_2(options, pointer):
-    options = {"shape": (4, 4), "chunks": (2, 2), "dtype": "i2", **options}
-    store = zarr.MemoryStore()
-    with pytest.raises(MetadataValidationError) as caught:
-        zarr.create_array(store, zarr_format=2, **options)
-    assert [problem.pointer for problem in caught.value.problems] == [pointer]
-    assert list(store.list()) == []
-
-
 def test_filters_for_other_elements():
     with pytest.raises((CodecChainError, MetadataValidationError), match="delta|filters/0"):
         create(shape=4, dtype="i4", filters=[numcodecs.Delta("<f4")])
