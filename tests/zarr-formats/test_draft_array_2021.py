@@ -273,17 +273,6 @@ def test_the_layout_is_C_or_F():
         open_a(store_2021(chunk_grid={"extension": EXTENSION, "type": "z"}))
 
 
-def test_extensions_are_understood_or_not():
-    """As in zarrita; zarr-python ignores it."""
-    needed = {"extension": EXTENSION, "must_understand": True}
-    with pytest.raises(UnknownExtensionError, match=EXTENSION):
-        open_a(store_2021(extensions=[needed]))
-    ignored = {**needed, "must_understand": False}
-    store = store_2021(extensions=[ignored])
-    open_a(store).attrs["x"] = 1
-    assert document_of(store, KEY)["extensions"] == [ignored]
-
-
 def test_new_documents():
     array, document = made(attributes={"x": 1}, fill_value=7)
     assert document == {

@@ -143,68 +143,6 @@ def test_an_encoding_that_is_an_extension_names_all_three(missing):
         open_a(array_store({**TEXT, "metadata_encoding": encoding}))
 
 
-@pytest.mark.parametrize("entry", FORMATS.values())
-def test_an_extension_that_need_not_be_understood_is_ignored_and_kept(entry):
-    extension = {"extension": EXTENSION, "must_understand": False, "configuration": {"foo": "bar"}}
-    store = array_store({**entry, "extensions": [extension]})
-    open_a(store)[...] = 1
-    assert json.loads(bytes(store.get("zarr.json")))["extensions"] == [extension]
-
-
-@pytest.mark.parametrize("entry", FORMATS.values())
-def test_an_extension_that_must_be_understood_is_rejected(entry):
-    extension = {"extension": EXTENSION, "must_understand": True}
-    store = array_store({**entry, "extensions": [extension]})
-    for use in (open_a, zarr.open_group):
-        with pytest.raises(UnknownExtensionError, match=EXTENSION):
-            use(store)
-
-
-@pytest.mark.parametrize(
-    "extension",
-    [
-        {"must_understand": False},
-        {"extension": EXTENSION},
-        {"extension": EXTENSION, "must_understand": "false"},
-        {"extension": EXTENSION, "must_understand": 0},
-        {"extension": "foo", "must_understand": False},
-        {"extension": EXTENSION, "must_understand": False, "colour": "blue"},
-        EXTENSION,
-    ],
-)
-def test_extensions_have_two_members_and_may_have_a_third(extension):
-    with pytest.raises(MetadataValidationError, match="/extensions/0"):
-        open_a(array_store({**TEXT, "extensions": [extension]}))
-
-
-def test_an_extension_is_there_once():
-    extension = {"extension": EXTENSION, "must_understand": False}
-    with pytest.raises(MetadataError, match="/extensions/1: is a duplicate"):
-        open_a(array_store({**TEXT, "extensions": [extension, extension]}))
-
-
-class Known(MetadataExtension):
-    @classmethod
-    def from_definition(cls, definition):
-        made = cls()
-        made.configuration = dict(definition.configuration)
-        return made
-
-    def check(self, document):
-        wrong = self.configuration.get("foo") != "bar"
-        return [ValidationProblem("/extensions", "foo is not bar")] if wrong else []
-
-
-@pytest.mark.parametrize("entry", FORMATS.values())
-def test_an_extension_that_is_known_by_its_uri_is_asked(entry):
-    known = {"extension": {EXTENSION: Known}}
-    extension = {"extension": EXTENSION, "must_understand": True, "configuration": {"foo": "bar"}}
-    assert open_a(array_store({**entry, "extensions": [extension]}), extensions=known).shape
-    extension["configuration"] = {"foo": "baz"}
-    with pytest.raises(MetadataValidationError, match="foo is not bar"):
-        open_a(array_store({**entry, "extensions": [extension]}), extensions=known)
-
-
 class Python(MetadataEncoding):
     """Documents as Python literals, in the lines that the configuration asks for."""
 
