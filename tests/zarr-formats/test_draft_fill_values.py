@@ -8,7 +8,7 @@ import zarr_core as zarr
 from draft_stores import SPEC, array_store, document_of, metadata_of, open_a, store_of
 from hypothesis import given
 from hypothesis import strategies as st
-from zarr_core.errors import MetadataError, MetadataValidationError
+from zarr_core.errors import MetadataError
 from zarr_core.extension import ExtensionDefinition, create_extension
 from zarr_formats.draft.fill_values import read_fill_value, write_fill_value
 
@@ -63,12 +63,6 @@ def test_raw_bits_are_digits():
     assert bytes(fill_of("r16", "0b0000000111111111")) == b"\x01\xff"
 
 
-@pytest.mark.parametrize("name", NUMBERS)
-def test_null_is_not_permitted(name):
-    with pytest.raises(MetadataValidationError, match="/fill_value: .*null is not permitted"):
-        open_a(array_store(data_type=name, fill_value=None))
-
-
 INVALID = {
     "int32": ["0x7", "0x0000000007", 2**31, 1.5, 1.0, True, "7", "NaN", "0xgg000000"],
     "int8": ["0b1"],
@@ -114,12 +108,6 @@ def test_written_metadata(dtype, value, written):
     again = np.asarray(open_a(store).fill_value)
     assert again.tobytes() == np.asarray(array.fill_value).tobytes()
     assert again.tobytes() == np.array(value, dtype).tobytes()
-
-
-def test_a_default_is_written_out():
-    store = store_of({}, None)
-    zarr.create_array(store, path="a", shape=2, dtype="i4", zarr_format="draft")
-    assert document_of(store, "meta/a.array.json")["fill_value"] == 0
 
 
 @given(st.sampled_from(NUMBERS), st.binary(min_size=16, max_size=16))

@@ -53,18 +53,6 @@ def hierarchy(name, arrays=(), groups=()):
 # --- discovery, existence ---
 
 
-def test_the_example_of_discovery(name):
-    store = hierarchy(name, ["foo/baz/qux"], ["foo/bar"])
-    root = zarr.open_group(store)
-    assert list(root) == ["foo"]
-    foo = root["foo"]
-    assert [(key, type(node).__name__) for key, node in foo.items()] == [
-        ("bar", "Group"), ("baz", "Group"),
-    ]  # fmt: skip
-    assert [key for key, _ in foo["baz"].arrays()] == ["qux"]
-    assert foo["baz/qux"][1, 2] == 5
-
-
 def test_the_order_of_existence(name):
     store = hierarchy(name, ["both"], ["both", "explicit"])
     store.set(f"{META[name]}implied/x.group.json", json.dumps(GROUP).encode())
@@ -74,14 +62,6 @@ def test_the_order_of_existence(name):
     assert format_.read(store, "implied").document == {}
     assert format_.read(store, "nothing") is None
     assert list(zarr.open_group(store)) == ["both", "explicit", "implied"]
-
-
-def test_a_node_that_is_not_there(name):
-    store = hierarchy(name, ["foo/bar"])
-    for path in ("fo", "foo/ba", "bar", "foo/bar/x"):
-        with pytest.raises(NodeNotFoundError):
-            zarr.open(store, path=path)
-        assert path not in zarr.open_group(store)
 
 
 def test_the_root_is_a_group_from_the_entry_point_on(name):
@@ -208,24 +188,6 @@ def test_the_other_draft_is_rejected():
 
 
 # --- removing ---
-
-
-def test_erasing_an_array(name):
-    store = hierarchy(name, ["a", "ab", "g/a"])
-    del zarr.open_group(store)["a"]
-    assert not [
-        key for key in keys_of(store) if key.startswith((f"{META[name]}a.", f"{DATA[name]}a/"))
-    ]
-    assert list(zarr.open_group(store)) == ["ab", "g"]
-    assert zarr.open(store, path="g/a")[1, 2] == 5
-
-
-@pytest.mark.parametrize("explicit", [True, False])
-def test_erasing_a_group(name, explicit):
-    store = hierarchy(name, ["g/a", "g/b/c", "h"], ["g/e", *(["g"] if explicit else [])])
-    del zarr.open_group(store)["g"]
-    assert list(zarr.open_group(store)) == ["h"]
-    assert not [key for key in keys_of(store) if "g/" in key or "g." in key]
 
 
 def test_erasing_the_last_of_an_implied_group_erases_the_group(name):

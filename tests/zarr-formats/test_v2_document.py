@@ -73,11 +73,6 @@ def test_a_fill_value_of_null_is_undefined():
     assert metadata.fill_value == 0
 
 
-@pytest.mark.parametrize("name", ["zarr_format", "shape", "chunks", "dtype", "fill_value", "order"])
-def test_members_that_must_be_there(name):
-    assert pointers(array(**{name: ...})) == [f"/{name}"]
-
-
 REFUSED = {
     "/zarr_format": [None, 1, 3, "2", 2.5, True],
     "/shape": [None, "invalid"],
@@ -132,11 +127,6 @@ def test_other_documents_with_one_meaning_are_read_in_their_valid_form(changes, 
 )  # fmt: skip
 def test_strings_that_are_no_number_are_rejected(dtype, fill_value):
     assert pointers(array(dtype=dtype, fill_value=fill_value)) == ["/fill_value"]
-
-
-@pytest.mark.parametrize("document", [None, [], "x", 2, {}])
-def test_invalid_documents(document):
-    assert pointers(document)
 
 
 def test_all_problems_are_reported():
@@ -225,9 +215,3 @@ def test_unmanaged_keys_in_groups_are_kept():
     document = {"foo": 1, "zarr_format": 2}
     written = write_group(read_group(document, None, None, Location("here")), Location("here"))
     assert list(written[".zgroup"].items()) == [("foo", 1), ("zarr_format", 2)]
-
-
-@pytest.mark.parametrize("document", [None, [], {"a": 1}, {"zarr_format": 1}, {"zarr_format": "2"}])
-def test_groups_that_are_none(document):
-    with pytest.raises(MetadataValidationError):
-        read_group(document, None, None, Location("here"))
