@@ -60,14 +60,6 @@ def test_every_value_comes_back_from_json(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_value_is_nearest_to_itself(name):
-    layout = LAYOUTS[name]
-    for bits, number in enumerate(all_numbers(name)):
-        if math.isfinite(number):
-            assert layout.nearest(number) == bits
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_between_two_values_the_nearer_one_is_taken(name):
     layout = LAYOUTS[name]
     positive = all_numbers(name)[: layout.largest + 1]

@@ -61,19 +61,6 @@ def test_numpy():
     assert len({data_type, data_type_for(RECORD)}) == 1
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ([("a", "u1"), ("b", "?"), ("c", "S9")], False),
-        ([("a", "u1"), ("b", "i2")], True),
-        ([("a", "u1"), ("b", [("c", "V3"), ("d", "f2")])], True),
-        ([("a", "u1"), ("b", [("c", "V3")])], False),
-    ],
-)
-def test_whether_there_is_a_byte_order(fields, expected):
-    assert data_type_for(np.dtype(fields)).has_byte_order is expected
-
-
 @pytest.mark.parametrize("layout", [{}, {"chunks": (2, 3)}, {"chunks": (2, 2), "shards": (4, 4)}])
 @pytest.mark.parametrize("order", "<>")
 @settings(max_examples=10, deadline=None)
@@ -93,15 +80,6 @@ def test_records_round_trip(order, layout, octets):
     expected = values.copy()
     expected["id"][2] = 7
     assert array[...].tobytes() == expected.tobytes()
-
-
-def test_every_field_has_the_byte_order_of_the_codec():
-    array = zarr.create_array(
-        data=np.array([(1, (2, b"abc"), 3, "x")], RECORD.newbyteorder(">")), compressors=None
-    )
-    assert array.store.get("c/0") == (
-        b"\0\0\0\1" b"\x40\0\0\0" b"abc" b"\0\0\0\0\0\0\0\3" b"\0\0\0x\0\0\0\0"
-    )  # fmt: skip
 
 
 FILL = {"id": -1, "p": {"x": "0x7fc00001", "s": "YWI="}, "at": "NaT", "u": "ä"}

@@ -19,7 +19,6 @@ from draft_stores import (
     store_of,
 )
 from zarr_core.errors import (
-    ExtensionError,
     MetadataError,
     MetadataValidationError,
     UnknownExtensionError,
@@ -262,20 +261,6 @@ def test_fill_values_are_those_of_version_2(dtype, fill_value, expected):
     assert document_of(array.store, KEY)["fill_value"] == fill_value
 
 
-@pytest.mark.parametrize(
-    ("options", "pointer"),
-    [
-        ({"dimension_names": ["y", "x"]}, "/dimension_names"),
-        ({"chunk_key_encoding": "v2"}, "/chunk_key_encoding"),
-        ({"dtype": "M8[25s]", "data": None, "shape": (4, 6)}, "/data_type"),
-        ({"compressors": [{"name": "crc32c"}, {"name": "urn:x"}]}, "urn:x"),
-    ],
-)
-def test_unsupported_by_the_draft_of_2021_raises(options, pointer):
-    with pytest.raises((MetadataError, ExtensionError), match=pointer):
-        made(**options)
-
-
 def test_the_layout_is_C_or_F():
     with pytest.raises(MetadataValidationError, match="/chunk_memory_layout"):
         open_a(store_2021(chunk_memory_layout={"extension": EXTENSION, "type": "z"}))
@@ -286,17 +271,6 @@ def test_the_layout_is_C_or_F():
         format_named("draft-2021").to_json(metadata)
     with pytest.raises(MetadataValidationError, match="/chunk_grid"):
         open_a(store_2021(chunk_grid={"extension": EXTENSION, "type": "z"}))
-
-
-def test_extensions_are_understood_or_not():
-    """As in zarrita; zarr-python ignores it."""
-    needed = {"extension": EXTENSION, "must_understand": True}
-    with pytest.raises(UnknownExtensionError, match=EXTENSION):
-        open_a(store_2021(extensions=[needed]))
-    ignored = {**needed, "must_understand": False}
-    store = store_2021(extensions=[ignored])
-    open_a(store).attrs["x"] = 1
-    assert document_of(store, KEY)["extensions"] == [ignored]
 
 
 def test_new_documents():

@@ -16,7 +16,7 @@ from draft_stores import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from zarr_core.errors import MetadataError, MetadataValidationError, UnknownExtensionError
+from zarr_core.errors import MetadataError
 from zarr_core.extension import ExtensionDefinition, Location, StorageTransformer
 from zarr_core.formats.lookup import format_named
 
@@ -116,24 +116,6 @@ def test_all_uris_of_sharding_are_read(uri):
     for name in URIS:
         store = sharded(name, storage_transformers=[sharding(2, 2, uri=uri)])
         assert open_a(store).shards == (4, 4)
-
-
-@pytest.mark.parametrize("counts", [[2], [2, 2, 2], [], [0, 2], [2.0, 2], [True, 2], "22", None])
-def test_the_counts_are_one_positive_integer_a_dimension(counts):
-    configuration = {"chunks_per_shard": counts}
-    store = sharded(storage_transformers=[sharding(configuration=configuration)])
-    with pytest.raises(MetadataValidationError, match="/storage_transformers/0/.*chunks_per_shard"):
-        open_a(store)
-
-
-def test_the_only_format_is_indexed():
-    with pytest.raises(MetadataValidationError, match="/storage_transformers/0/type"):
-        open_a(sharded(storage_transformers=[sharding(2, 2, type="morton")]))
-
-
-def test_unknown_transformers_are_rejected():
-    with pytest.raises(UnknownExtensionError, match=EXTENSION):
-        open_a(array_store(storage_transformers=[{"extension": EXTENSION, "type": "x"}]))
 
 
 class Passing(StorageTransformer):

@@ -1,6 +1,5 @@
 """Codec URIs, memory layouts, and the position of the codec that encodes elements as bytes."""
 
-import gzip
 import json
 from dataclasses import dataclass
 
@@ -42,14 +41,6 @@ BIG, LITTLE = codec("endian", endian="big"), codec("endian", endian="little")
 GZIP = codec("gzip", level=1)
 
 
-def test_gzip():
-    array = open_a(array_store(codecs=[GZIP]))
-    array[...] = ramp((4, 6))
-    assert gzip.decompress(array.store.get("data/a/c0/0")) == ramp((4, 6))[:2, :3].tobytes()
-    assert array.store.get("data/a/c0/0")[:3] == b"\x1f\x8b\x08", "RFC 1952, with deflate"
-    assert open_a(array.store)[...].tolist() == ramp((4, 6)).tolist()
-
-
 @pytest.mark.parametrize(
     "uri",
     [f"{SPEC}codec/gzip", f"{SPEC}codecs/gzip", f"{SPEC}codec/gzip/1.0", f"{SPEC}codecs/gzip/1.7"],
@@ -67,14 +58,6 @@ def test_other_forms_of_the_uri_are_read(uri):
 def test_unknown_codecs_are_rejected(uri):
     with pytest.raises(UnknownExtensionError, match=uri):
         open_a(array_store(codecs=[{"type": uri}]))
-
-
-@pytest.mark.parametrize("level", [10, -1, 1.5, "1", None])
-def test_levels_of_gzip(level):
-    for right in (0, 9):
-        assert open_a(array_store(codecs=[codec("gzip", level=right)]))[0, 0] == 0
-    with pytest.raises(ExtensionConfigurationError, match="level"):
-        open_a(array_store(codecs=[codec("gzip", level=level)]))
 
 
 @pytest.mark.parametrize(
@@ -102,49 +85,10 @@ def test_blosc(shuffle, dtype, expected):
     assert document_of(array.store, "meta/a.array.json")["codecs"] == [described]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"shuffle": 3}, {"shuffle": "shuffle"}, {"cname": "zip"}, {"clevel": 10}, {"colour": 1}],
-)
-def test_configurations_of_blosc_that_are_rejected(wrong):
-    with pytest.raises(
-        (ExtensionConfigurationError, MetadataValidationError), match=next(iter(wrong))
-    ):
-        open_a(array_store(codecs=[codec("blosc", **{**BLOSC, **wrong})]))
-
-
-@pytest.mark.parametrize("missing", BLOSC)
-def test_members_of_blosc_are_required(missing):
-    given = {name: value for name, value in BLOSC.items() if name != missing}
-    with pytest.raises(ExtensionConfigurationError, match=missing):
-        open_a(array_store(codecs=[codec("blosc", **given)]))
-
-
 @pytest.mark.parametrize("configuration", [{}, {"endian": "middle"}, {"endian": 1}])
 def test_endian_is_big_or_little(configuration):
     with pytest.raises((ExtensionConfigurationError, CodecChainError), match="endian"):
         open_a(array_store(codecs=[codec("endian", **configuration)]))
-
-
-@pytest.mark.parametrize(
-    ("codecs", "order"), [([BIG], ">"), ([LITTLE], "<"), ([], "<"), ([BIG, GZIP], ">")]
-)
-def test_byte_orders(codecs, order):
-    array = open_a(array_store(codecs=codecs))
-    array[...] = ramp((4, 6))
-    stored = bytes(array.store.get("data/a/c0/0"))
-    if len(codecs) > 1:
-        stored = gzip.decompress(stored)
-    assert stored == ramp((4, 6))[:2, :3].astype(f"{order}i4").tobytes()
-
-
-def test_codecs_are_applied_in_their_order():
-    array = open_a(array_store(codecs=[BIG, codec("blosc", **BLOSC), GZIP]))
-    array[...] = ramp((4, 6))
-    outer = gzip.decompress(array.store.get("data/a/c0/0"))
-    inner = numcodecs.Blosc().decode(outer)
-    assert inner == ramp((4, 6))[:2, :3].astype(">i4").tobytes()
-    assert open_a(array.store)[...].tolist() == ramp((4, 6)).tolist()
 
 
 def test_bytes_are_not_elements_again():
@@ -158,27 +102,6 @@ def test_bytes_are_not_elements_again():
         array.attrs["a"] = 1
         assert open_a(array.store)[...].tolist() == ramp((4, 6)).tolist()
         assert json.loads(array.store.get("meta/a.array.json"))["codecs"] == members["codecs"]
-
-
-@pytest.mark.parametrize("codecs", [[], [GZIP], [BIG]])
-@pytest.mark.parametrize("shape", [(), (5,), (4, 6), (3, 4, 5)])
-@pytest.mark.parametrize("layout", "CF")
-def test_layouts(layout, shape, codecs):
-    chunk = [max(1, length // 2) for length in shape]
-    grid = {"type": "regular", "chunk_shape": chunk, "separator": "/"}
-    store = array_store(
-        shape=list(shape), chunk_grid=grid, chunk_memory_layout=layout, codecs=codecs
-    )
-    values = ramp(shape) + 1
-    open_a(store)[...] = values
-    assert open_a(store)[...].tobytes() == values.tobytes()
-    key = "data/a/c" + "/".join("0" for _ in shape)
-    stored = bytes(store.get(key))
-    if codecs == [GZIP]:
-        stored = gzip.decompress(stored)
-    expected = values[tuple(slice(length) for length in chunk)]
-    expected = np.asarray(expected, ">i4" if codecs == [BIG] else "<i4")
-    assert stored == expected.tobytes(order=layout)
 
 
 # --- third-party codecs ---

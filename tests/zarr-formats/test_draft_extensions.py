@@ -1,9 +1,18 @@
-"""Extensions of arrays: those of the list, memory layouts, chunk grids."""
+"""Extensions of hierarchies and arrays: those of the list, memory layouts, chunk grids."""
 
 import numpy as np
 import pytest
 import zarr_core as zarr
-from draft_stores import EXTENSION, array_store, document_of, metadata_of, open_a, ramp
+from draft_stores import (
+    DIALECT,
+    EXTENSION,
+    TEXT,
+    array_store,
+    document_of,
+    metadata_of,
+    open_a,
+    ramp,
+)
 from zarr_core.errors import MetadataValidationError, UnknownExtensionError
 from zarr_core.extension import (
     ArrayToArrayCodec,
@@ -15,23 +24,66 @@ from zarr_core.extension import (
 )
 from zarr_core.formats.lookup import format_named
 
+STORES = {
+    "entry point": lambda *extensions: array_store({**TEXT, "extensions": [*extensions]}),
+    "entry point of 2021": lambda *extensions: array_store(
+        {**DIALECT, "extensions": [*extensions]}
+    ),
+    "array": lambda *extensions: array_store(extensions=[*extensions]),
+    "array of 2021": lambda *extensions: array_store(DIALECT, extensions=[*extensions]),
+}
+IGNORED = {"extension": EXTENSION, "must_understand": False, "configuration": {"foo": "bar"}}
 
-def test_an_extension_that_need_not_be_understood_is_ignored_and_kept():
-    extension = {"extension": EXTENSION, "must_understand": False, "configuration": {"x": 1}}
-    array = open_a(array_store(extensions=[extension]))
+everywhere = pytest.mark.parametrize("store_with", STORES.values(), ids=STORES)
+
+
+@everywhere
+def test_an_extension_that_need_not_be_understood_is_ignored_and_kept(store_with):
+    array = open_a(store_with(IGNORED))
     array[...] = 1
     array.attrs["y"] = 2
-    assert document_of(array.store, "meta/a.array.json")["extensions"] == [extension]
+    documents = [document_of(array.store, key) for key in array.store.list() if "json" in key]
+    assert [IGNORED] in [document["extensions"] for document in documents]
 
 
-def test_an_extension_that_must_be_understood_is_rejected():
-    store = array_store(extensions=[{"extension": EXTENSION, "must_understand": True}])
+@everywhere
+def test_an_extension_that_must_be_understood_is_rejected(store_with):
+    store = store_with({"extension": EXTENSION, "must_understand": True})
     with pytest.raises(UnknownExtensionError, match=EXTENSION):
         open_a(store)
-    assert sorted(zarr.open_group(store)) == ["a"]
+    if document_of(store, "zarr.json")["extensions"]:
+        with pytest.raises(UnknownExtensionError, match=EXTENSION):
+            zarr.open_group(store)
+    else:
+        assert sorted(zarr.open_group(store)) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "extension",
+    [
+        {"must_understand": False},
+        {"extension": EXTENSION},
+        {"extension": EXTENSION, "must_understand": "false"},
+        {"extension": EXTENSION, "must_understand": 0},
+        {"extension": "foo", "must_understand": False},
+        {"extension": EXTENSION, "must_understand": False, "colour": "blue"},
+        EXTENSION,
+    ],
+)
+def test_extensions_have_two_members_and_may_have_a_third(extension):
+    with pytest.raises(MetadataValidationError, match="/extensions/0"):
+        open_a(STORES["entry point"](extension))
+
+
+@pytest.mark.parametrize("place", ["entry point", "array"])
+def test_an_extension_is_there_once(place):
+    with pytest.raises(MetadataValidationError, match="/extensions/1: is a duplicate"):
+        open_a(STORES[place](IGNORED, IGNORED))
 
 
 class Known(MetadataExtension):
+    """Expects one configuration, and in the document of an array a shape."""
+
     @classmethod
     def from_definition(cls, definition):
         made = cls()
@@ -39,18 +91,18 @@ class Known(MetadataExtension):
         return made
 
     def check(self, document):
-        right = self.configuration == {"x": 1} and document["shape"] == [4, 6]
-        return [] if right else [ValidationProblem("", "is not as it should be")]
+        right = self.configuration == {"foo": "bar"} and document.get("shape", [4, 6]) == [4, 6]
+        return [] if right else [ValidationProblem("/extensions", "is not as it should be")]
 
 
+@everywhere
 @pytest.mark.parametrize("must", [True, False])
-def test_an_extension_that_is_known_by_its_uri_is_asked(must):
+def test_an_extension_that_is_known_by_its_uri_is_asked(store_with, must):
     given = {"extensions": {"extension": {EXTENSION: Known}}}
-    extension = {"extension": EXTENSION, "must_understand": must, "configuration": {"x": 1}}
-    assert open_a(array_store(extensions=[extension]), **given).shape == (4, 6)
-    extension["configuration"] = {"x": 2}
+    extension = {**IGNORED, "must_understand": must}
+    assert open_a(store_with(extension), **given).shape == (4, 6)
     with pytest.raises(MetadataValidationError, match="not as it should be"):
-        open_a(array_store(extensions=[extension]), **given)
+        open_a(store_with({**extension, "configuration": {"foo": "baz"}}), **given)
 
 
 @pytest.mark.parametrize("configuration", [1, None, [], "x", {"must_understand": 3}, {}])
@@ -59,12 +111,6 @@ def test_configurations_of_extensions_are_any_json(configuration):
     metadata = metadata_of(extensions=[extension])
     rewritten = format_named("draft").to_format(metadata, Location("test"))
     assert rewritten.additional_fields == metadata.additional_fields
-
-
-def test_two_extensions_of_one_name_are_rejected():
-    extension = {"extension": EXTENSION, "must_understand": False}
-    with pytest.raises(MetadataValidationError, match="/extensions/1: is a duplicate"):
-        open_a(array_store(extensions=[extension, extension]))
 
 
 class Turned(ArrayToArrayCodec):

@@ -37,13 +37,6 @@ def test_one_fallback():
     assert array[...].tolist() == ramp((4, 6)).tolist()
 
 
-def test_the_first_known_of_a_list():
-    other = {"extension": EXTENSION, "type": "other"}
-    with config.set(fallback="use"):
-        array = open_a(unknown("int33", other, "uint32", "r32"))
-    assert array.dtype == "uint32"
-
-
 def test_fallbacks_may_be_extensions():
     store = unknown({"extension": DATETIME, "type": "<M8[s]"}, "r64", shape=[4, 3])
     for i in range(2):
@@ -51,12 +44,6 @@ def test_fallbacks_may_be_extensions():
     with config.set(fallback="use"):
         array = open_a(store)
     assert array[1, 2] == np.datetime64(5, "s")
-
-
-def test_raw_bits_are_the_last_resort():
-    with config.set(fallback="use"):
-        array = open_a(unknown("r32", fill_value="0x00000000"))
-    assert bytes(array[0, 1]) == b"\1\0\0\0"
 
 
 def test_the_fill_value_of_an_unknown_type_is_that_of_the_fallback():

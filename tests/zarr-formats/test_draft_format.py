@@ -1,7 +1,6 @@
 """Operations on nodes of both drafts: discover, create, change, remove, copy, move."""
 
 import json
-import threading
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ import zarr_core as zarr
 from draft_stores import (
     ARRAY,
     DIALECT,
-    EXTENSION,
     OLD_ARRAY,
     TEXT,
     array_store,
@@ -18,7 +16,7 @@ from draft_stores import (
     ramp,
     store_of,
 )
-from zarr_core.errors import MetadataError, NodeExistsError, NodeNotFoundError, StoreCapabilityError
+from zarr_core.errors import NodeExistsError, NodeNotFoundError, StoreCapabilityError
 from zarr_core.extension import Location
 from zarr_core.formats.lookup import format_named
 from zarr_core.metadata.group import GroupMetadata
@@ -55,18 +53,6 @@ def hierarchy(name, arrays=(), groups=()):
 # --- discovery, existence ---
 
 
-def test_the_example_of_discovery(name):
-    store = hierarchy(name, ["foo/baz/qux"], ["foo/bar"])
-    root = zarr.open_group(store)
-    assert list(root) == ["foo"]
-    foo = root["foo"]
-    assert [(key, type(node).__name__) for key, node in foo.items()] == [
-        ("bar", "Group"), ("baz", "Group"),
-    ]  # fmt: skip
-    assert [key for key, _ in foo["baz"].arrays()] == ["qux"]
-    assert foo["baz/qux"][1, 2] == 5
-
-
 def test_the_order_of_existence(name):
     store = hierarchy(name, ["both"], ["both", "explicit"])
     store.set(f"{META[name]}implied/x.group.json", json.dumps(GROUP).encode())
@@ -76,14 +62,6 @@ def test_the_order_of_existence(name):
     assert format_.read(store, "implied").document == {}
     assert format_.read(store, "nothing") is None
     assert list(zarr.open_group(store)) == ["both", "explicit", "implied"]
-
-
-def test_a_node_that_is_not_there(name):
-    store = hierarchy(name, ["foo/bar"])
-    for path in ("fo", "foo/ba", "bar", "foo/bar/x"):
-        with pytest.raises(NodeNotFoundError):
-            zarr.open(store, path=path)
-        assert path not in zarr.open_group(store)
 
 
 def test_the_root_is_a_group_from_the_entry_point_on(name):
@@ -96,12 +74,6 @@ def test_the_root_is_a_group_from_the_entry_point_on(name):
     del root["a"]
     assert list(zarr.open_group(store)) == []
     assert keys_of(store) == []
-
-
-def test_all_nodes(name):
-    store = hierarchy(name, ["a/b/c", "d"], ["a/e", "f"])
-    members = dict(zarr.open_group(store).members(max_depth=None))
-    assert sorted(members) == ["a", "a/b", "a/b/c", "a/e", "d", "f"]
 
 
 def test_a_prefix_that_holds_nothing_is_not_a_group(name, tmp_path):
@@ -135,15 +107,6 @@ def test_a_store_that_cannot_list(name):
         zarr.open(store, path="foo")
     with pytest.raises(StoreCapabilityError):
         list(zarr.open_group(store))
-
-
-def test_damaged_documents_are_named(name):
-    store = hierarchy(name, ["a"])
-    key = f"{META[name]}b.array.json"
-    store.set(key, b"{")
-    with pytest.raises(MetadataError, match=key):
-        zarr.open(store, path="b")
-    assert zarr.open(store, path="a").shape == (4, 6)
 
 
 # --- creating ---
@@ -184,24 +147,6 @@ def test_attributes_make_an_implied_group_explicit(name):
     assert dict(zarr.open_group(store).attrs) == {"y": 2}
 
 
-def test_nothing_is_created_below_an_array(name):
-    store = hierarchy(name, ["a"])
-    for path in ("a/b", "a/b/c"):
-        with pytest.raises(NodeExistsError, match="no node can be created below it"):
-            zarr.create_group(store, path=path)
-
-
-def test_existing_nodes_are_not_overwritten_by_default(name):
-    store = hierarchy(name, ["a", "g/b"], ["g"])
-    for path in ("a", "g"):
-        with pytest.raises(NodeExistsError):
-            zarr.create_array(store, path=path, shape=2)
-    zarr.create_array(store, path="g", data=np.arange(3), overwrite=True)
-    assert list(zarr.open_group(store)) == ["a", "g"]
-    assert zarr.open(store, path="g")[...].tolist() == [0, 1, 2]
-    assert not [key for key in store.list() if "g/b" in key]
-
-
 def test_overwriting_removes_nothing_else(name):
     store = hierarchy(name, ["g/a"])
     notes = f"{DATA[name]}g/notes.txt"
@@ -239,88 +184,10 @@ def test_the_other_draft_is_rejected():
             format_named(one).create(hierarchy(other), "a", GroupMetadata())
 
 
-def test_of_many_creators_one_succeeds(name):
-    store = store_of({}, None)
-    format_ = format_named(name)
-    barrier = threading.Barrier(8)
-    made = []
-
-    def create(number):
-        barrier.wait()
-        made.append(format_named(name).create(store, "a/b", GroupMetadata({"by": number})))
-
-    threads = [threading.Thread(target=create, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(made) == [False] * 7 + [True]
-    assert format_.read(store, "a/b").attributes["by"] in range(8)
-
-
 # --- changing ---
 
 
-def test_threads_that_change_attributes_lose_nothing(name):
-    store = array_store(ENTRIES[name])
-
-    def change(number):
-        open_a(store).attrs[str(number)] = number
-
-    threads = [threading.Thread(target=change, args=(number,)) for number in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(open_a(store).attrs) == 16
-
-
-def test_changing_what_was_removed(name):
-    store = hierarchy(name, ["a"], ["g"])
-    array, group = zarr.open(store, path="a"), zarr.open(store, path="g")
-    root = zarr.open_group(store)
-    del root["a"], root["g"]
-    for node in (array, group):
-        with pytest.raises(NodeNotFoundError, match="has been removed"):
-            node.attrs["x"] = 1
-    store.erase("zarr.json")
-    with pytest.raises(NodeNotFoundError):
-        group.attrs["x"] = 1
-    assert keys_of(store) == []
-
-
-def test_resize_and_append(name):
-    store = array_store(ENTRIES[name])
-    array = open_a(store)
-    array[...] = ramp((4, 6)) + 1
-    array.append(np.full((2, 6), 7))
-    assert open_a(store).shape == (6, 6)
-    array.resize((3, 6))
-    array.resize((4, 6))
-    found = open_a(store)[...]
-    assert found[:3].tolist() == (ramp((3, 6)) + 1).tolist()
-    assert found[3].tolist() == [0] * 6
-
-
 # --- removing ---
-
-
-def test_erasing_an_array(name):
-    store = hierarchy(name, ["a", "ab", "g/a"])
-    del zarr.open_group(store)["a"]
-    assert not [
-        key for key in keys_of(store) if key.startswith((f"{META[name]}a.", f"{DATA[name]}a/"))
-    ]
-    assert list(zarr.open_group(store)) == ["ab", "g"]
-    assert zarr.open(store, path="g/a")[1, 2] == 5
-
-
-@pytest.mark.parametrize("explicit", [True, False])
-def test_erasing_a_group(name, explicit):
-    store = hierarchy(name, ["g/a", "g/b/c", "h"], ["g/e", *(["g"] if explicit else [])])
-    del zarr.open_group(store)["g"]
-    assert list(zarr.open_group(store)) == ["h"]
-    assert not [key for key in keys_of(store) if "g/" in key or "g." in key]
 
 
 def test_erasing_the_last_of_an_implied_group_erases_the_group(name):
@@ -356,20 +223,6 @@ def test_copying_and_moving(name):
     )
     assert zarr.open(target, path="x/b/c")[1, 2] == 5
     assert document_of(target, "zarr.json") == ENTRIES[name]
-
-
-def test_members_of_a_group_become_members_of_another(name):
-    store = hierarchy(name, ["g/a"])
-    root = zarr.open_group(store)
-    zarr.copy(root["g/a"], root, "b")
-    assert sorted(root) == ["b", "g"]
-    assert root["b"][...].tolist() == root["g/a"][...].tolist()
-
-
-def test_groups_of_the_final_version_have_more(name):
-    format_ = format_named(name)
-    with pytest.raises(MetadataError, match="does not support extensions"):
-        format_.to_json(GroupMetadata(additional_fields={EXTENSION: {"must_understand": False}}))
 
 
 def test_the_format_is_shown(name):

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 import zarr_core as zarr
-from draft_stores import ARRAY, DIALECT, OLD_ARRAY, TEXT, array_store, open_a, ramp, store_of
+from draft_stores import DIALECT, OLD_ARRAY, ramp, store_of
 from hypothesis import given
 from hypothesis import strategies as st
-from zarr_core.errors import ExtensionConfigurationError, NodeNameError
+from zarr_core.errors import ExtensionConfigurationError
 from zarr_core.extension import ExtensionDefinition, create_extension
 from zarr_formats.draft.chunk_keys import DraftEncoding
 from zarr_formats.draft.keys import Layout
@@ -47,23 +47,6 @@ def test_keys_of_no_document():
         assert layout.node(key, ".json") is None
 
 
-@pytest.mark.parametrize(
-    ("name", "path", "key"),
-    [
-        ("draft", "", "data/c1/0"),
-        ("draft", "foo/baz", "data/foo/baz/c1/0"),
-        ("draft-2021", "", "data/root/c1/0"),
-        ("draft-2021", "foo/baz", "data/root/foo/baz/c1/0"),
-    ],
-)
-def test_keys_of_chunks(name, path, key):
-    store = store_of({}, None)
-    array = zarr.create_array(store, path=path, shape=(4, 4), chunks=(2, 2), zarr_format=name)
-    array[2:, :2] = 1
-    assert key in set(store.list())
-    assert array.nchunks_initialized == 1
-
-
 @pytest.mark.parametrize(("name", "key"), [("draft", "data/a/c"), ("draft-2021", "data/root/a/c0")])
 def test_the_chunk_of_an_array_without_dimensions(name, key):
     store = store_of({}, None)
@@ -71,18 +54,6 @@ def test_the_chunk_of_an_array_without_dimensions(name, key):
     assert store.get(key)
     assert zarr.open(store, path="a")[...] == 2.5
     assert array.nchunks_initialized == 1
-
-
-@pytest.mark.parametrize("entry", [TEXT, DIALECT])
-@pytest.mark.parametrize("separator", ["/", "."])
-def test_separators(entry, separator):
-    grid = {**ARRAY["chunk_grid"], "separator": separator}
-    array = open_a(array_store(entry, chunk_grid=grid))
-    array[...] = ramp((4, 6)) + 1
-    prefix = "data/root/a/" if entry is DIALECT else "data/a/"
-    assert {key for key in array.store.list() if key.startswith("data")} == {
-        f"{prefix}c{i}{separator}{j}" for i in range(2) for j in range(2)
-    }
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -95,50 +66,12 @@ def test_a_separator_may_be_asked_for_in_the_words_of_version_3(name):
     assert store.get(f"{array.stored.format.chunk_prefix('')}c1.1")
 
 
-@pytest.mark.parametrize(("entry", "path"), [(TEXT, "ä"), (TEXT, "a b"), (DIALECT, "a/b+c")])
-def test_names_of_new_nodes_are_of_the_portable_characters(entry, path):
-    store = store_of({}, entry)
-    with pytest.raises(NodeNameError, match="not a node name in this format"):
-        zarr.create_group(store, path=path)
-    assert list(store.list()) == ["zarr.json"]
-
-
-@pytest.mark.parametrize("path", [".", "..", "a/...", "a//../b"])
-def test_names_are_not_empty_nor_periods_alone(path):
-    with pytest.raises(NodeNameError):
-        zarr.create_group(store_of({}), path=path)
-
-
-def test_names_differ_in_case():
-    store = store_of({})
-    zarr.create_array(store, path="foo", data=ramp((2,)))
-    zarr.create_group(store, path="FOO")
-    root = zarr.open_group(store)
-    assert sorted(root) == ["FOO", "foo"]
-    assert root["foo"].shape == (2,)
-
-
-def test_all_permitted_characters():
-    name = "azAZ09-_.x.array"
-    store = store_of({})
-    zarr.create_array(store, path=name, data=ramp((2,)))
-    assert list(zarr.open_group(store)) == [name]
-    assert zarr.open(store, path=name)[...].tolist() == [0, 1]
-
-
 def test_names_that_only_the_final_version_reserves():
     store = store_of({})
     for name in ("__x", "zarr.json"):
         zarr.create_array(store, path=name, data=ramp((2,)))
         assert zarr.open(store, path=name)[...].tolist() == [0, 1]
     assert sorted(zarr.open_group(store)) == ["__x", "zarr.json"]
-
-
-def test_group_called_root_of_an_older_text():
-    store = store_of({"meta/root/foo.array.json": ARRAY})
-    store.set("data/root/foo/c0/0", ramp((2, 3)).tobytes())
-    assert sorted(zarr.open_group(store)) == ["root"]
-    assert zarr.open(store, path="root/foo")[1, 2] == 5
 
 
 @given(

@@ -5,7 +5,6 @@ from importlib.resources import files
 
 import jsonschema
 import pytest
-import zarr_core
 from zarr_core.errors import MetadataValidationError
 from zarr_core.extension import (
     ArrayMetadata,
@@ -175,67 +174,6 @@ def test_codecs_that_n5_does_not_have(codec):
         compression_of(ExtensionDefinition(*codec))
 
 
-@pytest.mark.parametrize(
-    ("options", "pointer"),
-    [
-        ({"fill_value": 1}, "/fill_value"),
-        ({"dtype": "f4", "fill_value": -0.0}, "/fill_value"),
-        ({"dtype": "bool"}, "/data_type"),
-        ({"dtype": "complex64"}, "/data_type"),
-        ({"dtype": "r16"}, "/data_type"),
-        ({"order": "F"}, "/codecs/0"),
-        ({"compressors": ["gzip", "crc32c"]}, "/codecs/2"),
-        ({"compressors": ["crc32c"]}, "/codecs/1"),
-        ({"shards": (4, 4)}, "/codecs/0"),
-        ({"chunk_key_encoding": "v2"}, "/chunk_key_encoding"),
-        ({"attributes": {"dimensions": [1]}}, "/attributes/dimensions"),
-        ({"attributes": {"n5": "5.0.0"}}, "/attributes/n5"),
-        ({"chunks": (2**31, 1), "shape": (2**32, 1)}, "/chunk_grid/configuration/chunk_shape"),
-        ({"chunks": (2**15, 2**15), "dtype": "f8", "shape": (2**16, 2**16)},
-         "/chunk_grid/configuration/chunk_shape"),
-    ],
-)  # fmt: skip
-def test_unsupported_by_n5_raises(options, pointer):
-    options = {"shape": (4, 4), "chunks": (2, 2), "dtype": "u2", **options}
-    with pytest.raises(MetadataValidationError) as caught:
-        zarr_core.create_array(zarr_format="n5", **options)
-    assert [problem.pointer for problem in caught.value.problems] == [pointer]
-
-
-def test_every_problem_is_reported():
-    with pytest.raises(MetadataValidationError) as caught:
-        zarr_core.create_array(
-            zarr_format="n5", shape=(4,), dtype="bool", fill_value=True, compressors="crc32c"
-        )
-    pointers = {problem.pointer for problem in caught.value.problems}
-    assert pointers == {"/data_type", "/fill_value", "/codecs/1"}
-
-
-@pytest.mark.parametrize(
-    ("changes", "pointer"),
-    [
-        ({"chunk_grid": ExtensionDefinition("rectilinear")}, "/chunk_grid"),
-        ({"fill_value": "x"}, "/fill_value"),
-        ({"codecs": ()}, "/codecs/0"),
-        (
-            {"codecs": (ExtensionDefinition("n5.block"), ExtensionDefinition("gzip"))},
-            "/codecs/1",
-        ),
-        (
-            {"codecs": (ExtensionDefinition("n5.block", {"codecs": ["bytes", "crc32c"]}),)},
-            "/codecs/0/configuration/codecs/1",
-        ),
-        ({"storage_transformers": (ExtensionDefinition("x"),)}, "/storage_transformers"),
-        ({"data_type_fallbacks": (ExtensionDefinition("x"),)}, "/data_type"),
-        ({"chunk_memory_layout": ExtensionDefinition("x")}, "/chunk_memory_layout"),
-    ],
-)
-def test_metadata_that_are_rejected(changes, pointer):
-    with pytest.raises(MetadataValidationError) as caught:
-        written(read(DOCUMENT).replace(**changes))
-    assert [problem.pointer for problem in caught.value.problems] == [pointer]
-
-
 def test_blocks_are_reported_without_their_codecs():
     blocks = read(DOCUMENT).replace(document=None, codecs=(ExtensionDefinition("n5.block"),))
     assert written(blocks)["compression"] == {"type": "raw"}
@@ -247,14 +185,6 @@ def test_blocks_are_reported_without_their_codecs():
 def test_metadata_keys_of_no_node(document):
     with pytest.raises(MetadataValidationError, match="must be an object"):
         N5().from_json(document, Location("here"))
-
-
-def test_members_without_words_are_rejected():
-    extra = read(DOCUMENT).replace(document=None, additional_fields={"extra": {}})
-    with pytest.raises(MetadataValidationError, match="/extra"):
-        written(extra)
-    with pytest.raises(MetadataValidationError, match="/extra"):
-        written(GroupMetadata(additional_fields={"extra": {}}))
 
 
 def test_the_examples_of_the_schema_are_documents():

@@ -1,8 +1,6 @@
 """Arrays and groups of N5 through the public functions."""
 
 import json
-import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ from zarr_core.errors import (
     MetadataDecodeError,
     MetadataValidationError,
     NodeExistsError,
-    NodeNameError,
     NodeNotFoundError,
 )
 from zarr_core.stores.local import LocalStore
@@ -120,15 +117,6 @@ def test_groups_need_no_document(store):
     assert list(root) == []
 
 
-def test_nodes_pickle(tmp_path):
-    make(tmp_path, "g/a", attributes={"x": 1})
-    array = pickle.loads(pickle.dumps(zarr_core.open(tmp_path, path="g/a")))
-    assert np.array_equal(array[...], VALUES)
-    array.attrs["y"] = 2
-    group = pickle.loads(pickle.dumps(zarr_core.open(tmp_path, path="g")))
-    assert dict(group["a"].attrs) == {"x": 1, "y": 2}
-
-
 def test_chunks_are_not_groups(store):
     make(store, "a")
     for path in ("a/0", "a/0/0", "a/0/0/x"):
@@ -149,26 +137,6 @@ def test_an_implied_group_is_there_already(store):
     replaced = root.create_array("a", data=VALUES, overwrite=True)
     assert np.array_equal(replaced[...], VALUES)
     assert not store.exists("a/b/attributes.json")
-
-
-def test_members_are_copied_moved_removed(store):
-    root = zarr_core.create_group(store, zarr_format="n5")
-    root.create_group("empty")
-    root.create_array("a/b", data=VALUES, chunks=(3, 2), attributes={"x": 1})
-    root.move("a", "c/d")
-    assert [path for path, _ in root.members(max_depth=None)] == ["c", "c/d", "c/d/b", "empty"]
-    moved = root["c/d/b"]
-    assert np.array_equal(moved[...], VALUES)
-    zarr_core.copy(moved, root, "copy")
-    elsewhere = MemoryStore()
-    zarr_core.copy(root["c"], elsewhere)
-    assert np.array_equal(zarr_core.open(elsewhere)["d/b"][...], VALUES)
-    assert document(elsewhere) == {"n5": "2.0.0"}
-    del root["c"]
-    assert list(root) == ["copy", "empty"]
-    assert dict(root["copy"].attrs) == {"x": 1}
-    del root["empty"]
-    assert list(root) == ["copy"]
 
 
 def test_new_members_are_n5_too(store):
@@ -254,15 +222,6 @@ def test_json_that_is_not_an_object_is_not_ours(store, content):
         zarr_core.open(store)
 
 
-@pytest.mark.parametrize("name", ["attributes.json", "zarr.json", ".zarray", ".zgroup"])
-def test_names_of_documents_are_rejected(tmp_path, name):
-    # In a file system, a directory with that name would hide the document of the group.
-    group = zarr_core.create_group(tmp_path, zarr_format="n5")
-    with pytest.raises(NodeNameError, match=f"'{name}' is the key of metadata documents"):
-        group.create_array(name, shape=2)
-    assert [*zarr_core.open_group(tmp_path)] == []
-
-
 def test_names_that_n5_has_for_itself_cannot_be_attributes(store):
     root = zarr_core.create_group(store, zarr_format="n5")
     array = root.create_array("a", data=VALUES)
@@ -286,38 +245,6 @@ def test_implicit_groups_need_listing(store):
     assert zarr_core.open(store, path="a/b").shape == (4,)
     with pytest.raises(NodeNotFoundError):
         zarr_core.open(store, path="a")
-
-
-def test_concurrent_attribute_changes_lose_nothing(store):
-    put(store, "", {})
-    put(store, "group/array", ARRAY)
-    for path in ("group", "group/array"):
-        nodes = [zarr_core.open(store, path=path) for _ in range(8)]
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda item: item[1].attrs.update({f"a{item[0]}": 1}), enumerate(nodes)))
-        assert len(zarr_core.open(store, path=path).attrs) == 8
-
-
-def test_concurrent_creation_has_one_winner(store):
-    def attempt(_):
-        try:
-            return make(store, "a") is not None
-        except NodeExistsError:
-            return False
-
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(attempt, range(8))) == 1
-
-
-def test_nodes_that_are_gone_are_missed(store):
-    root = zarr_core.create_group(store, zarr_format="n5")
-    array = root.create_array("a/b", data=VALUES)
-    group = root["a"]
-    del root["a"]
-    for node in (array, group):
-        with pytest.raises(NodeNotFoundError):
-            node.attrs["x"] = 1
-    assert list(root) == []
 
 
 def test_damaged_values_can_be_replaced(store):

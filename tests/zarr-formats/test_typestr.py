@@ -9,22 +9,10 @@ from zarr_core.extension import ExtensionDefinition, MetadataValidationError, cr
 from zarr_formats.typestr import LARGEST, read_dtype, write_dtype
 
 SIMPLE = {
-    "|b1": "bool",
-    "|i1": "int8",
-    "<i2": "int16",
-    ">i4": "int32",
-    "<i8": "int64",
-    "|u1": "uint8",
-    ">u2": "uint16",
-    "<u4": "uint32",
-    "<u8": "uint64",
-    "<f2": "float16",
-    ">f4": "float32",
-    "<f8": "float64",
-    "<c8": "complex64",
-    ">c16": "complex128",
-    "|V3": "r24",
-}
+    "|b1": "bool", "|i1": "int8", "<i2": "int16", ">i4": "int32", "<i8": "int64", "|u1": "uint8",
+    ">u2": "uint16", "<u4": "uint32", "<u8": "uint64", "<f2": "float16", ">f4": "float32",
+    "<f8": "float64", "<c8": "complex64", ">c16": "complex128", "|V3": "r24",
+}  # fmt: skip
 UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "\u03bcs", "ns", "ps", "fs", "as")
 NESTED = [["foo", "<f4"], ["bar", [["baz", "<f4"], ["qux", "<i4"]]]]
 SUBARRAY = [["x", "<f4"], ["y", "<f4"], ["z", "<f4", [2, 2]]]
@@ -81,15 +69,6 @@ def test_dates_have_units(code, unit):
     assert dtype.data_type.configuration == {"unit": unit, "scale_factor": 25}
     assert write_dtype(dtype.data_type, "big") == f">{code}8[25{unit}]"
     assert "scale_factor" in read_dtype(f"<{code}8[{unit}]").data_type.configuration
-
-
-@pytest.mark.parametrize(
-    "text", ["<M8", "<m8", "<M8[]", "<M8[generic]", "<M8[0ns]", "<M8[x]", "<M8[ 1s]"]
-)
-def test_dates_without_units_are_rejected(text):
-    with pytest.raises(MetadataValidationError) as caught:
-        read_dtype(text)
-    assert caught.value.problems[0].pointer == "/dtype"
 
 
 def test_text_and_bytes():
@@ -170,48 +149,31 @@ def test_padding_gets_the_name_that_numpy_gives():
 
 
 REFUSED = {
-    "null": (None, ""),
-    "number": (1, ""),
-    "empty": ("", ""),
-    "nothing": ("!", ""),
-    "no byte order": ("!b", ""),
-    "byte order missing": ("i4", ""),
-    "byte order needed": ("|i4", ""),
-    "byte order of text needed": ("|U4", ""),
-    "byte order of dates needed": ("|M8[ns]", ""),
-    "several": ("i4,f8", ""),
-    "sixteen bytes": ("<u16", ""),
-    "no bytes": ("<u0", ""),
-    "many bytes": ("<u10000", ""),
-    "bool of four bytes": ("<b4", ""),
-    "long double": ("<f16", ""),
-    "text of no length": ("<U0", ""),
-    "bytes of no length": ("|S0", ""),
-    "two gigabytes": ("|V2000000000", ""),
-    "many digits": ("|V" + "9" * 5000, ""),
-    "line feed": ("<f8\n", ""),
-    "other digits": ("<f\u0668", ""),
-    "no fields": ([], ""),
-    "field without type": ([["a"]], "/0"),
-    "field of four": ([["a", "<i4", [1], 1]], "/0"),
-    "field that is an object": ([{"name": "a"}], "/0"),
-    "name that is a number": ([[1, "<i4"]], "/0"),
-    "the same name twice": ([["a", "<i4"], ["a", "<i4"]], "/1/0"),
-    "objects in fields": ([["a", "|O"]], "/0/1"),
-    "unknown within": ([["a", [["b", "<q9"]]]], "/0/1/0/1"),
-    "shape that is a number": ([["a", "<i4", 2]], "/0/2"),
-    "shape of length 0": ([["a", "<i4", [0]]], "/0/2"),
-    "shape that is huge": ([["a", "<i4", [2**60]]], "/0/2"),
-    "fields that are huge together": ([["a", "|V10000000"], ["b", "|V10000000"]], ""),
-}
+    "": [
+        None, 1, "", "!", "!b", "i4,f8", "<f8\n", "<f\u0668", [],
+        # the byte order is missing
+        "i4", "|i4", "|U4", "|M8[ns]",
+        # the unit is missing or wrong
+        "<M8", "<m8", "<M8[]", "<M8[generic]", "<M8[0ns]", "<M8[x]", "<M8[ 1s]",
+        # sizes that do not exist, or are too large
+        "<u16", "<u0", "<u10000", "<b4", "<f16", "<U0", "|S0", "|V2000000000", "|V" + "9" * 5000,
+        [["a", "|V10000000"], ["b", "|V10000000"]],
+    ],
+    "/0": [[["a"]], [["a", "<i4", [1], 1]], [{"name": "a"}], [[1, "<i4"]]],
+    "/1/0": [[["a", "<i4"], ["a", "<i4"]]],
+    "/0/1": [[["a", "|O"]]],
+    "/0/1/0/1": [[["a", [["b", "<q9"]]]]],
+    "/0/2": [[["a", "<i4", 2]], [["a", "<i4", [0]]], [["a", "<i4", [2**60]]]],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_invalid_data_type_error_has_pointer(name):
-    value, below = REFUSED[name]
+@pytest.mark.parametrize(
+    ("pointer", "value"), [(pointer, value) for pointer in REFUSED for value in REFUSED[pointer]]
+)
+def test_invalid_data_type_error_has_pointer(pointer, value):
     with pytest.raises(MetadataValidationError) as caught:
         read_dtype(value, "/here")
-    assert caught.value.problems[0].pointer == "/here" + below
+    assert caught.value.problems[0].pointer == "/here" + pointer
     assert len(str(caught.value)) < 1000
 
 

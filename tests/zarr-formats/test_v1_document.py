@@ -10,7 +10,6 @@ import zarr_core
 from zarr_core.errors import MetadataValidationError
 from zarr_core.extension import (
     ExtensionDefinition,
-    GroupMetadata,
     Location,
     create_extension,
     package_schema,
@@ -195,49 +194,6 @@ def test_fill_values_that_are_none(dtype, value):
 # --- not supported by version 1 ---
 
 
-@pytest.mark.parametrize(
-    ("options", "pointer"),
-    [
-        ({"shape": (), "chunks": ()}, "/shape"),
-        ({"compressors": "gzip"}, "/codecs/1"),
-        ({"compressors": "zstd"}, "/codecs/1"),
-        ({"compressors": {"name": "blosc", "configuration": {"cname": "zstd"}}}, "/codecs/1"),
-        ({"compressors": None, "order": "F"}, "/codecs/0"),
-        ({"filters": {"name": "numcodecs.delta", "configuration": {"dtype": "<i4"}}}, "/codecs"),
-        ({"dtype": "M8[s]"}, "/codecs/1"),
-        ({"dtype": [("t", "m8[h]"), ("b", "i2")], "fill_value": None}, "/codecs/1"),
-        ({"dtype": [("in", [("t", "M8[D]")])], "fill_value": None}, "/codecs/1"),
-        ({"chunk_key_encoding": "default"}, "/chunk_key_encoding"),
-        ({"chunk_key_encoding": {"name": "v2", "separator": "/"}}, "/chunk_key_encoding"),
-        ({"dimension_names": ["y", "x"]}, "/dimension_names"),
-        ({"dtype": "c8", "fill_value": 1j}, "/fill_value"),
-        ({"dtype": "S3", "fill_value": b"\xff"}, "/fill_value"),
-        ({"dtype": "f8", "fill_value": "0x7ff8000000000001"}, "/fill_value"),
-        ({"dtype": [("a", "i4"), ("b", "i4")], "fill_value": (1, 2)}, "/fill_value"),
-    ],
-)  # fmt: skip
-def test_unsupported_by_version_1_raises(options, pointer):
-    options = {"shape": (4, 4), "chunks": (2, 2), "dtype": "i4", **options}
-    with pytest.raises(MetadataValidationError) as caught:
-        zarr_core.create_array(zarr_format=1, **options)
-    assert [problem.pointer for problem in caught.value.problems] == [pointer]
-
-
-@pytest.mark.parametrize(
-    ("changes", "pointer"),
-    [
-        ({"chunk_grid": ExtensionDefinition("rectilinear")}, "/chunk_grid"),
-        ({"data_type": ExtensionDefinition("bfloat16")}, "/data_type"),
-        ({"storage_transformers": (ExtensionDefinition("x"),)}, "/storage_transformers"),
-        ({"additional_fields": {"x": 1}}, "/x"),
-    ],
-)
-def test_metadata_that_are_rejected(changes, pointer):
-    with pytest.raises(MetadataValidationError) as caught:
-        V1().to_json(read().replace(document=None, **changes))
-    assert [problem.pointer for problem in caught.value.problems] == [pointer]
-
-
 def test_text_of_any_length_is_rejected():
     with pytest.raises(MetadataValidationError):
         zarr_core.create_array(zarr_format=1, shape=(2,), dtype="string", serializer="vlen-utf8")
@@ -257,8 +213,6 @@ def test_metadata_keys_of_no_node(document):
 def test_groups_are_not_supported():
     with pytest.raises(MetadataValidationError, match="does not support groups"):
         zarr_core.create_group(zarr_format=1)
-    with pytest.raises(MetadataValidationError, match="does not support groups"):
-        V1().to_json(GroupMetadata())
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """Arrays of version 1 through the public functions."""
 
 import json
-import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,8 +8,6 @@ import zarr_core
 from zarr_core.errors import (
     MetadataDecodeError,
     MetadataError,
-    MetadataValidationError,
-    NodeExistsError,
     NodeNotFoundError,
 )
 from zarr_core.stores.local import LocalStore
@@ -73,11 +69,6 @@ def test_an_array_is_created_filled_changed(store, path):
     assert content(store, f"{prefix}meta")["shape"] == [5, 9]
 
 
-def test_attributes_are_always_stored(store):
-    make(store)
-    assert content(store, "attrs") == {}
-
-
 def test_a_change_writes_only_what_changed(store):
     store.set("meta", json.dumps(META, indent=1).encode())
     array = zarr_core.open(store)
@@ -96,39 +87,6 @@ def test_nothing_says_what_is_undefined(store):
     assert array[...].tolist() == [0, 0, 0, 0]
     array[:2] = 0
     assert store.exists("0")  # other types could have any value
-
-
-def test_nodes_pickle(tmp_path):
-    array = pickle.loads(pickle.dumps(make(tmp_path, "a", fill_value=3)))
-    assert np.array_equal(array[...], VALUES)
-    array.attrs["y"] = 2
-    assert dict(zarr_core.open(tmp_path, path="a").attrs) == {"y": 2}
-
-
-def test_arrays_are_copied(store):
-    make(store, "a", attributes={"x": 1})
-    elsewhere = MemoryStore()
-    zarr_core.copy(zarr_core.open(store, path="a"), elsewhere, "b")
-    copy = zarr_core.open(elsewhere, path="b")
-    assert np.array_equal(copy[...], VALUES)
-    assert dict(copy.attrs) == {"x": 1}
-
-
-def test_an_array_is_replaced_only_if_asked(store):
-    make(store, "a")
-    with pytest.raises(NodeExistsError):
-        make(store, "a")
-    make(store, "a", data=VALUES[:2], overwrite=True)
-    assert zarr_core.open(store, path="a").shape == (2, 5)
-    assert not store.exists("a/2.0")
-    with pytest.raises(NodeExistsError):
-        make(store, "a/b")
-    # Keys next to it are unmanaged.
-    store.set("b/notes.txt", b"mine")
-    store.set("b/meta", b"mine")
-    with pytest.raises(NodeExistsError, match="b/"):
-        make(store, "b", overwrite=True)
-    assert store.exists("b/notes.txt")
 
 
 def test_groups_are_not_supported(store):
@@ -160,14 +118,6 @@ def test_a_meta_that_is_far_too_large_is_not_ours(store):
         zarr_core.open(store)
 
 
-def test_damaged_values_can_be_replaced(store):
-    make(store, "a")
-    store.set("a/meta", bytes(store.get("a/meta"))[:-2])
-    with pytest.raises(MetadataDecodeError):
-        zarr_core.open(store, path="a")
-    assert np.array_equal(make(store, "a", overwrite=True)[...], VALUES)
-
-
 def test_keys_below_meta_are_not_ours(store):
     store.set("meta/root.array.json", b"{}")
     with pytest.raises(NodeNotFoundError):
@@ -185,35 +135,3 @@ def test_a_damaged_meta_is_reported(store):
         store.set("attrs", attributes)
         with pytest.raises(MetadataError):
             zarr_core.open(store)
-
-
-def test_the_array_that_is_gone_is_missed(store):
-    array = make(store)
-    store.erase("meta")
-    with pytest.raises(NodeNotFoundError):
-        array.attrs["a"] = 1
-    assert content(store, "attrs") == {}
-
-
-def test_concurrent_changes_lose_nothing(store):
-    make(store, "a", chunks=(1, 5))
-    arrays = [zarr_core.open(store, path="a") for _ in range(8)]
-
-    def change(item):
-        number, array = item
-        array.attrs[f"a{number}"] = 1
-        array.append(np.full((1, 5), 50 + number, "i2"))
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(change, enumerate(arrays)))
-    array = zarr_core.open(store, path="a")
-    assert len(array.attrs) == 8
-    assert sorted(array[7:, 0].tolist()) == list(range(50, 58))
-
-
-def test_a_rejected_change_changes_nothing(store):
-    array = make(store)
-    before = {key: bytes(store.get(key)) for key in store.list()}
-    with pytest.raises(MetadataValidationError):
-        array.attrs["a"] = object()
-    assert {key: bytes(store.get(key)) for key in store.list()} == before

@@ -11,7 +11,6 @@ from hypothesis.extra import numpy as hnp
 from zarr_core.errors import (
     CodecChainError,
     MetadataValidationError,
-    NodeExistsError,
     UnknownExtensionError,
 )
 
@@ -23,50 +22,6 @@ def create(**options):
     store = zarr.MemoryStore()
     array = zarr.create_array(store, zarr_format=2, **options)
     return array, json.loads(bytes(store.get(".zarray")))
-
-
-DTYPES = {
-    "|b1": True,
-    "|i1": -1,
-    "<u2": 500,
-    ">i4": -7,
-    "<i8": 2**62,
-    "<f2": np.nan,
-    ">f4": np.inf,
-    "<f8": -0.0,
-    ">c8": complex(1, np.nan),
-    "<M8[ns]": np.datetime64("NaT", "ns"),
-    ">M8[D]": np.datetime64("2020-01-01"),
-    "<m8[10us]": np.timedelta64(30, "us"),
-    "|S10": b"abc",
-    ">U5": "\u03a9x",
-    "|V3": b"abc",
-}
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("text", DTYPES)
-def test_data_types(text, order):
-    dtype = np.dtype(text)
-    native = dtype.newbyteorder("=")
-    array, document = create(
-        shape=(5, 4), chunks=(2, 3), dtype=text, fill_value=DTYPES[text], order=order
-    )
-    assert document["dtype"] == text
-    assert document["order"] == order
-    assert array.dtype == native
-    fill = np.array(DTYPES[text], native)
-    assert array[:1, :1].tobytes() == fill.tobytes()
-    values = np.array([f"{number:c}" for number in range(65, 77)]) if dtype.kind == "U" else None
-    if values is None:
-        values = np.frombuffer(bytes(range(1, 12 * dtype.itemsize + 1)), dtype)
-    if dtype.kind == "b":
-        values = np.arange(12) % 2
-    values = values.astype(native).reshape(4, 3)
-    array[1:, 1:] = values
-    again = zarr.open(array.store)
-    assert again[1:, 1:].tobytes() == values.tobytes()
-    assert again[:1, :1].tobytes() == fill.tobytes()
 
 
 def test_structured_types():
@@ -170,33 +125,6 @@ def test_truth_values_in_bits():
     assert zarr.open(array.store)[...].tolist() == [i % 3 == 0 for i in range(20)]
 
 
-def test_separators():
-    array, document = create(
-        data=np.ones((3, 3)), chunks=(2, 2), chunk_key_encoding={"name": "v2", "separator": "/"}
-    )
-    assert document["dimension_separator"] == "/"
-    assert sorted(key for key in array.store.list() if key[0] != ".") == [
-        "0/0",
-        "0/1",
-        "1/0",
-        "1/1",
-    ]
-    array, _ = create(data=np.ones((3, 3)), chunks=(2, 2))
-    assert sorted(key for key in array.store.list() if key[0] != ".") == [
-        "0.0",
-        "0.1",
-        "1.0",
-        "1.1",
-    ]
-
-
-def test_without_dimensions():
-    array, document = create(data=np.float32(3.5))
-    assert document["shape"] == document["chunks"] == []
-    assert array.store.exists("0")
-    assert zarr.open(array.store)[()] == 3.5
-
-
 def test_chunks_of_nothing_but_the_fill_value():
     array, _ = create(data=np.zeros(10), chunks=5)
     assert not array.store.exists("0")
@@ -218,41 +146,11 @@ def test_an_undefined_fill_value_keeps_every_chunk():
     assert json.loads(bytes(store.get(".zarray")))["fill_value"] is None
 
 
-def test_groups_that_lead_to_a_node_are_created():
-    store = zarr.MemoryStore()
-    zarr.create_array(store, path="foo/bar/baz", shape=1, dtype="i1", zarr_format=2)
-    assert {".zgroup", "foo/.zgroup", "foo/bar/.zgroup", "foo/bar/baz/.zarray"} == set(store.list())
-    assert json.loads(bytes(store.get("foo/.zgroup"))) == {"zarr_format": 2}
-    zarr.create_group(store, path="a/b", zarr_format=2)
-    assert store.exists("a/.zgroup")
-    with pytest.raises(NodeExistsError):
-        zarr.create_group(store, path="foo/bar/baz/below", zarr_format=2)
-
-
 def test_members_of_a_group_have_its_format():
     group = zarr.create_group(zarr_format=2)
     assert group.create_array("a", shape=1, dtype="i1").zarr_format == 2
     assert group.create_group("b").zarr_format == 2
     assert sorted(group) == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    ("options", "pointer"),
-    [
-        ({"shards": (4, 4)}, "/codecs/0"),
-        ({"dimension_names": ("x", "y")}, "/dimension_names"),
-        ({"chunk_key_encoding": {"name": "default", "separator": "/"}}, "/chunk_key_encoding"),
-        ({"metadata": {"storage_transformers": [{"name": "acme"}]}}, "/storage_transformers"),
-        ({"filters": [{"name": "transpose", "configuration": {"order": [1, 0, 2]}}], "shape": (4, 4, 4), "chunks": (2, 2, 2)}, "/codecs/0/configuration/order"),
-    ],
-)  # fmt: skip
-def test_unsupported_by_version_2(options, pointer):
-    options = {"shape": (4, 4), "chunks": (2, 2), "dtype": "i2", **options}
-    store = zarr.MemoryStore()
-    with pytest.raises(MetadataValidationError) as caught:
-        zarr.create_array(store, zarr_format=2, **options)
-    assert [problem.pointer for problem in caught.value.problems] == [pointer]
-    assert list(store.list()) == []
 
 
 def test_filters_for_other_elements():

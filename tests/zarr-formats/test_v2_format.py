@@ -1,7 +1,6 @@
 """Storage and changes of the metadata documents of version 2."""
 
 import json
-import threading
 
 import pytest
 import zarr_core as zarr
@@ -263,20 +262,6 @@ def test_a_node_that_is_gone(written):
         FORMAT.update(written, "b", lambda metadata: metadata)
 
 
-def test_writers_at_the_same_time_lose_nothing(tmp_path):
-    zarr.create_group(tmp_path / "g", zarr_format=2)
-
-    def change(number):
-        zarr.open_group(tmp_path / "g").attrs[str(number)] = number
-
-    threads = [threading.Thread(target=change, args=(number,)) for number in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(zarr.open_group(tmp_path / "g").attrs) == 12
-
-
 def test_writing_over_all():
     store = memory({".zgroup": GROUP, ".zattrs": b'{"a": 1}', ".zmetadata": b"{}"})
     FORMAT.write(store, "", GroupMetadata())
@@ -297,26 +282,6 @@ def test_making_excludes_both_kinds():
         assert before == {key: bytes(store.get(key)) for key in store.list()}
         # Documents left by an interrupted removal do not become part of the new node.
         assert FORMAT.read(store, "x").attributes == first.attributes
-
-
-def test_of_several_who_make_a_node_one_succeeds(tmp_path):
-    store = zarr.LocalStore(tmp_path)
-    array_ = FORMAT.read(memory({".zarray": stored(array())}), "")
-    made = []
-
-    def make(number):
-        metadata = (array_, GroupMetadata())[number % 2].replace(attributes={"by": number})
-        if FORMAT.create(store, "x", metadata):
-            made.append(number)
-
-    threads = [threading.Thread(target=make, args=(number,)) for number in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [FORMAT.read(store, "x").attributes["by"]] == made
-    assert len({".zarray", ".zgroup"} & set(store.list_dir("x/")[0])) == 0
-    assert len([key for key in store.list() if key in ("x/.zarray", "x/.zgroup")]) == 1
 
 
 def test_keys_are_ascii():
@@ -359,13 +324,6 @@ def test_a_damaged_document_is_listed():
 
 
 # --- removing ---
-
-
-def test_the_keys_of_a_node():
-    assert FORMAT.documents("a") == ("a/.zarray", "a/.zgroup", "a/.zattrs", "a/.zmetadata")
-    assert FORMAT.documents("") == (".zarray", ".zgroup", ".zattrs", ".zmetadata")
-    assert FORMAT.prefixes("a") == ("a/",)
-    assert FORMAT.chunk_prefix("") == ""
 
 
 def test_overwriting_removes_all_of_a_node_and_nothing_else():

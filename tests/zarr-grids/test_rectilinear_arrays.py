@@ -289,11 +289,11 @@ def test_writing_one_value_keeps_little(monkeypatch):
 
 # --- size ---
 
-COUNT = 1_000_000
+COUNT = 200_000
 
 
-def test_a_million_chunks(tmp_path):
-    """Without a Python step a chunk, a second is plenty."""
+def test_many_chunks(tmp_path):
+    """Opening takes no Python step for each chunk."""
     lengths = (np.arange(COUNT) % 7 + 1).tolist()
     store = zarr.MemoryStore()
     array = zarr.create_array(
@@ -302,13 +302,13 @@ def test_a_million_chunks(tmp_path):
     started = time.process_time()
     again = zarr.open(zarr.MemoryStore({"zarr.json": bytes(store.get("zarr.json"))}))
     assert again.nchunks == COUNT
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 2
     axis = again.stored.axes[0]
-    assert axis.chunk_of(axis.start(777_777)) == 777_777
-    array[axis.start(500_000) : axis.start(500_003)] = 1
+    assert axis.chunk_of(axis.start(177_777)) == 177_777
+    array[axis.start(100_000) : axis.start(100_003)] = 1
     started = time.process_time()
     for _ in range(200):
-        assert array[axis.start(500_001)] == 1
+        assert array[axis.start(100_001)] == 1
     assert time.process_time() - started < 2
     points = np.arange(0, array.shape[0], 1009)
     assert len(axis.chunks_of(points)) == len(points)

@@ -19,6 +19,8 @@ from zarr_core.extension import (
     StoreReadOnlyError,
     StoreTraits,
     WrapperStore,
+    check_key,
+    check_prefix,
 )
 from zarr_core.interfaces.byte_reader import SubrangeReader
 from zarr_core.stores.local import LocalStore
@@ -65,44 +67,34 @@ class EveryKeyAChunk(Store):
     url = property(lambda self: self.store.url)
 
     def chunk(self, key):
+        check_key(key)
         return f"c{self.numbers.setdefault(key, len(self.numbers))}"
 
     def get(self, key):
-        MemoryStore().get(key)  # refuses what is no key
         return self.store.get(self.chunk(key))
 
     def get_partial_values(self, key_ranges):
-        asked = list(key_ranges)
-        for key, _ in asked:
-            MemoryStore().get(key)
-        return self.store.get_partial_values([(self.chunk(key), part) for key, part in asked])
+        return self.store.get_partial_values([(self.chunk(key), part) for key, part in key_ranges])
 
     def get_limited(self, key, limit, out=None):
-        MemoryStore().get(key)
         return self.store.get_limited(self.chunk(key), limit, out)
 
     def open_value(self, key, first=None):
-        MemoryStore().get(key)
         return self.store.open_value(self.chunk(key))
 
     def exists(self, key):
-        MemoryStore().get(key)
         return self.store.exists(self.chunk(key))
 
     def getsize(self, key):
-        MemoryStore().get(key)
         return self.store.getsize(self.chunk(key))
 
     def set(self, key, value):
-        MemoryStore().set(key, value)
         self.store.set(self.chunk(key), value)
 
     def update(self, key, change):
-        MemoryStore().get(key)
         self.store.update(self.chunk(key), change)
 
     def erase(self, key):
-        MemoryStore().erase(key)
         self.store.erase(self.chunk(key))
 
     def erase_values(self, keys):
@@ -113,7 +105,7 @@ class EveryKeyAChunk(Store):
         super().erase_prefix(prefix)
 
     def list_prefix(self, prefix):
-        MemoryStore().list_prefix(prefix)
+        check_prefix(prefix)
         names = {f"c{number}": key for key, number in self.numbers.items()}
         keys = [names[chunk] for chunk in self.store.list()]
         return (key for key in keys if key.startswith(prefix))
@@ -131,43 +123,48 @@ class EveryKeyAChunk(Store):
 class TestChunksInMemory(StoreContract):
     test_pickle = None
     pickles = False
+    counts = (3,)
+    """The chunks per shard, from the outermost shard to the innermost."""
 
     # Writers that wait for each other in one shard would deadlock.
     test_updates_of_different_keys_are_concurrent = None
 
+    def with_shards(self, store, numbers):
+        for count in self.counts:
+            store = sharded(store, "", (count,))
+        return EveryKeyAChunk(store, numbers)
+
+    def innermost(self, store):
+        store = store.store
+        for _ in self.counts:
+            store = store.inner
+        return store
+
     def make(self, tmp_path):
-        return EveryKeyAChunk(sharded(MemoryStore(), "", (3,)), {})
+        return self.with_shards(MemoryStore(), {})
 
     def again(self, store, *, read_only):
-        inner = MemoryStore(store.store.inner._mapping, read_only)
-        return EveryKeyAChunk(sharded(inner, "", (3,)), store.numbers)
+        inner = MemoryStore(self.innermost(store)._mapping, read_only)
+        return self.with_shards(inner, store.numbers)
 
 
 class TestChunksInFiles(TestChunksInMemory):
+    counts = (4,)
+
     def make(self, tmp_path):
-        return EveryKeyAChunk(sharded(LocalStore(tmp_path / "store"), "", (4,)), {})
+        return self.with_shards(LocalStore(tmp_path / "store"), {})
 
     def again(self, store, *, read_only):
-        inner = LocalStore(store.store.inner.path, read_only=read_only)
-        return EveryKeyAChunk(sharded(inner, "", (4,)), store.numbers)
+        inner = LocalStore(self.innermost(store).path, read_only=read_only)
+        return self.with_shards(inner, store.numbers)
 
 
 class TestChunksInShardsOfShards(TestChunksInMemory):
-    def make(self, tmp_path):
-        return EveryKeyAChunk(sharded(sharded(MemoryStore(), "", (2,)), "", (3,)), {})
-
-    def again(self, store, *, read_only):
-        inner = MemoryStore(store.store.inner.inner._mapping, read_only)
-        return EveryKeyAChunk(sharded(sharded(inner, "", (2,)), "", (3,)), store.numbers)
+    counts = (2, 3)
 
 
 class TestOneChunkInAShard(TestChunksInMemory):
-    def make(self, tmp_path):
-        return EveryKeyAChunk(sharded(MemoryStore(), "", (1,)), {})
-
-    def again(self, store, *, read_only):
-        inner = MemoryStore(store.store.inner._mapping, read_only)
-        return EveryKeyAChunk(sharded(inner, "", (1,)), store.numbers)
+    counts = (1,)
 
 
 # --- bytes ---

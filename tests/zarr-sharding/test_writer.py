@@ -39,6 +39,15 @@ def joined(pieces):
     return None if pieces is None else b"".join(pieces)
 
 
+def peak_of(work):
+    tracemalloc.start()
+    try:
+        result = work()
+        return tracemalloc.get_traced_memory()[1], result
+    finally:
+        tracemalloc.stop()
+
+
 def pieces_of(entries, data):
     """Return the stored inner chunks by linear index."""
     return {
@@ -402,19 +411,11 @@ def test_memory_stays_below_twice_a_shard(rep, counting):
     part = box((0, 128), (1, 255), (0, 256))
     out = np.empty(decoded.shape, np.uint8)
 
-    def peak(work):
-        tracemalloc.start()
-        try:
-            result = work()
-            return tracemalloc.get_traced_memory()[1], result
-        finally:
-            tracemalloc.stop()
-
-    reading, _ = peak(lambda: codec.partial_decode(reader, decoded, part, out[:, 1:255]))
+    reading, _ = peak_of(lambda: codec.partial_decode(reader, decoded, part, out[:, 1:255]))
     assert reading < 6 << 20  # a MiB or so for each thread
-    writing, _ = peak(lambda: codec.encode(values, decoded))
+    writing, _ = peak_of(lambda: codec.encode(values, decoded))
     assert writing < 1.25 * values.nbytes
-    changing, _ = peak(lambda: codec.partial_encode(reader, decoded, part, values[:, 1:255]))
+    changing, _ = peak_of(lambda: codec.partial_encode(reader, decoded, part, values[:, 1:255]))
     assert changing < 1.5 * values.nbytes
 
 
@@ -455,15 +456,6 @@ def test_inner_chunks_without_compression_are_encoded_as_one_by_one(
     one_by_one = codec.partial_encode(None, decoded, points, values.reshape(-1))
     for array in (values, np.asfortranarray(values)):
         assert joined(codec.encode(array, decoded)) == joined(one_by_one)
-
-
-def peak_of(work):
-    tracemalloc.start()
-    try:
-        result = work()
-        return tracemalloc.get_traced_memory()[1], result
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("codecs", [["bytes"], ["bytes", "crc32c"]])
