@@ -8,11 +8,12 @@ implementation, and each can be as narrow as the clause that it violates.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import tempfile
 import warnings
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,6 +138,77 @@ class FaultyReader(ZarrCore):
         return self.fault.result(told, elements) if self.fault.result else (told, elements)
 
 
+# --- changes of a metadata document or of a configuration: functions that return another one ---
+
+
+def without(document, *names):
+    return {name: value for name, value in document.items() if name not in names}
+
+
+def drop(*names):
+    return lambda document: without(document, *names)
+
+
+def put(**members):
+    return lambda document: {**document, **members}
+
+
+def replace(**members):
+    """Replace members that exist."""
+    return lambda document: (
+        document | {name: value for name, value in members.items() if name in document}
+    )
+
+
+def change(member, function):
+    """Replace a member, unless it is missing or null, by a function of it."""
+    return lambda document: (
+        document
+        if document.get(member) is None
+        else {**document, member: function(document[member])}
+    )
+
+
+def when(condition, function):
+    return lambda document: function(document) if condition(document) else document
+
+
+def configured(name, function, member="codecs"):
+    """Change the configuration of an extension, at any depth of a member."""
+
+    def walk(item):
+        if isinstance(item, list):
+            return [walk(value) for value in item]
+        if isinstance(item, dict):
+            item = {key: walk(value) for key, value in item.items()}
+            if item.get("name") == name:
+                return {**item, "configuration": function(item.get("configuration", {}))}
+        return item
+
+    return change(member, walk)
+
+
+def each(function):
+    return lambda values: [function(value) for value in values]
+
+
+def scalar(kind, function):
+    """Change values of exactly this type."""
+    return lambda value: function(value) if type(value) is kind else value
+
+
+def flip(values):
+    return values[::-1]
+
+
+def replaced(texts):
+    """Replace strings by others."""
+    return lambda value: texts.get(value, value) if isinstance(value, str) else value
+
+
+# --- the search for a case that finds a fault ---
+
+
 def found_by(fault):
     """Return the id and the reason of the first case that finds a fault; None if it survives."""
     return _found_in_writing(fault) if fault.after else _found_in_reading(fault)
@@ -166,7 +238,7 @@ def _found_in_reading(fault):
             fault.before(store, {"path": case.path, "zarr_format": case.zarr_format})
             if store == case.store:
                 continue
-            case = replace(case, store=dict(store))
+            case = dataclasses.replace(case, store=dict(store))
         verdict = run_case(case, adapter, capabilities).verdict
         if verdict.grade in ("fail", "crash"):
             return case.id, verdict.reason

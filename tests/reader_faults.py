@@ -1,37 +1,50 @@
 """Planted faults in reading: each accepts what a specification excludes, or reads it otherwise."""
 
 import json
+from functools import partial
 
 import numpy as np
-from planted_faults import Fault
+from planted_faults import Fault, change, configured, put, replace, scalar, without
 from zarr_conformance.corpus.encode import crc32c
 
 FAULTS = []
+MEMBERS = {
+    "zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding",
+    "fill_value", "codecs", "attributes", "dimension_names", "storage_transformers",
+    "consolidated_metadata",
+}  # fmt: skip
+CODECS = {"bytes", "gzip", "zstd", "blosc", "crc32c", "transpose", "sharding_indexed"}
 
 
-def lenient(name, clause, hint=""):
-    """Register a change of every metadata document of version 3 before it is read."""
+def lenient(name, clause, function, hint=""):
+    """Plant a change of every metadata document of version 3 before it is read."""
 
-    def register(function):
-        def before(store, request):
-            for key, document in list(store.documents("zarr.json")):
-                changed = function(dict(document))
-                # 1 and 1.0 are equal for Python.
-                if changed is not None and json.dumps(changed) != json.dumps(document):
-                    store.put(key, changed)
+    def before(store, request):
+        for key, document in list(store.documents("zarr.json")):
+            try:
+                changed = function(document)
+            except (AttributeError, KeyError, TypeError, ValueError):
+                continue  # the change does not apply to a document that is not valid
+            # 1 and 1.0 are equal for Python.
+            if json.dumps(changed) != json.dumps(document):
+                store.put(key, changed)
 
-        FAULTS.append(Fault(name, clause, hint, before=before))
-        return function
-
-    return register
+    FAULTS.append(Fault(name, clause, hint, before=before))
 
 
 def supplied(member, value):
-    """A reader that supplies a member that is missing."""
+    """Plant a reader that supplies a member that is missing."""
+    lenient(
+        f"supplies-{member}",
+        f"{member} is required",
+        lambda document: {member: value, **document},
+        "v3-core/array/without",
+    )
 
-    @lenient(f"supplies-{member}", f"{member} is required", "v3-core/array/without")
-    def _(document):
-        return {member: value, **document}
+
+def converted(name, clause, member, function, hint=""):
+    """Plant a reader that converts a member instead of raising an error."""
+    lenient(f"converts-{name}", clause, change(member, function), hint)
 
 
 supplied("zarr_format", 3)
@@ -40,234 +53,189 @@ supplied("fill_value", 0)
 supplied("codecs", [{"name": "bytes", "configuration": {"endian": "little"}}])
 supplied("chunk_key_encoding", "default")
 
-
-def converted(name, clause, member, convert, hint=""):
-    """A reader that converts a member instead of refusing it."""
-
-    @lenient(f"converts-{name}", clause, hint)
-    def _(document):
-        try:
-            return {**document, member: convert(document[member])}
-        except (KeyError, TypeError, ValueError):
-            return None
-
-
-converted(
-    "format",
-    "zarr_format is the integer 3",
-    "zarr_format",
-    lambda it: 3 if it in ("3", True) else it,
-)
-converted("shape", "shape is a list of integers", "shape", lambda it: [int(n) for n in it])
-converted("negative-shape", "lengths are not negative", "shape", lambda it: [abs(n) for n in it])
+converted("format", "it is an integer", "zarr_format", lambda n: 3 if n in ("3", True) else n)
+converted("shape", "it is a list of integers", "shape", lambda shape: [int(n) for n in shape])
+converted("negative-shape", "it is not", "shape", lambda shape: [abs(n) for n in shape])
 converted(
     "names",
     "names are strings or null",
     "dimension_names",
-    lambda it: [n if n is None else str(n) for n in it],
+    lambda names: [name if name is None else str(name) for name in names],
 )
 converted(
     "attributes",
     "attributes is an object",
     "attributes",
-    lambda it: it if isinstance(it, dict) else {},
+    lambda attributes: attributes if isinstance(attributes, dict) else {},
 )
 converted(
     "integer-fill",
     "integers have no fraction",
     "fill_value",
-    lambda it: int(it) if type(it) is float and it == int(it) else it,
+    scalar(float, lambda fill: int(fill) if fill == int(fill) else fill),
     "v3-data-types/int",
 )
 converted(
     "text-fill",
     "numbers are not strings",
     "fill_value",
-    lambda it: int(it) if isinstance(it, str) and it.isdigit() else it,
+    scalar(str, lambda fill: int(fill) if fill.isdigit() else fill),
 )
 converted(
     "bool-fill",
     "bool is true or false",
     "fill_value",
-    lambda it: bool(it) if it in (0, 1) else it,
+    lambda fill: bool(fill) if fill in (0, 1) else fill,
     "v3-data-types/bool",
 )
 
 
-@lenient("drops-unknown-members", "unknown members must be understood", "v3-core/extensions")
-def _(document):
-    known = {
-        "zarr_format",
-        "node_type",
-        "shape",
-        "data_type",
-        "chunk_grid",
-        "chunk_key_encoding",
-        "fill_value",
-        "codecs",
-        "attributes",
-        "dimension_names",
-        "storage_transformers",
-        "consolidated_metadata",
-    }
-    return {name: it for name, it in document.items() if name in known}
-
-
-@lenient(
-    "drops-falsy-unknown-members", "only must_understand false may be ignored", "v3-core/extensions"
-)
-def _(document):
+def without_falsy(document):
     return {
-        name: it
-        for name, it in document.items()
-        if not isinstance(it, dict) or it.get("must_understand", True) not in (0, None)
+        name: value
+        for name, value in document.items()
+        if not isinstance(value, dict) or value.get("must_understand", True) not in (0, None)
     }
 
 
-@lenient("drops-null-unknown-members", "null is not must_understand false", "v3-core/extensions")
-def _(document):
-    names = {"fill_value"}
-    return {name: it for name, it in document.items() if it is not None or name in names}
+def without_null(document):
+    return {
+        name: value for name, value in document.items() if value is not None or name == "fill_value"
+    }
 
 
-@lenient("ignores-storage-transformers", "unknown storage transformers must be understood")
-def _(document):
-    return {**document, "storage_transformers": []} if "storage_transformers" in document else None
+def without_unknown_codecs(codecs):
+    return [
+        codec for codec in codecs if (codec["name"] if isinstance(codec, dict) else codec) in CODECS
+    ]
 
 
-@lenient("ignores-unknown-codecs", "unknown codecs must be understood", "v3-core/extensions/codecs")
-def _(document):
-    known = {"bytes", "gzip", "zstd", "blosc", "crc32c", "transpose", "sharding_indexed"}
-    codecs = document.get("codecs")
-    if not isinstance(codecs, list):
-        return None
-    kept = [it for it in codecs if (it.get("name") if isinstance(it, dict) else it) in known]
-    return {**document, "codecs": kept}
+def in_text(old, new):
+    return lambda document: json.loads(json.dumps(document).replace(old, new))
 
 
-@lenient("sorts-transposition", "order is the permutation of encoding", "v3-codecs/transpose")
-def _(document):
-    def inverse(it):
-        order = it["configuration"]["order"]
-        return {
-            "name": "transpose",
-            "configuration": {"order": [int(n) for n in np.argsort(order)]},
-        }
-
-    try:
-        codecs = [inverse(it) if it["name"] == "transpose" else it for it in document["codecs"]]
-    except (KeyError, TypeError, ValueError):
-        return None
-    return {**document, "codecs": codecs}
-
-
-@lenient("reads-big-as-little", "endian is the byte order", "v3-data-types")
-def _(document):
-    try:
-        return json.loads(json.dumps(document).replace('"big"', '"little"'))
-    except ValueError:
-        return None
-
-
-@lenient("separator-always-slash", "the separator is that of the metadata", "v3-chunks")
-def _(document):
-    try:
-        return {**document, "chunk_key_encoding": document["chunk_key_encoding"]["name"]}
-    except (KeyError, TypeError):
-        return None
-
-
-@lenient(
-    "index-always-at-the-end", "index_location is the place of the index", "v3-codecs/sharding"
+unknown = partial(lenient, hint="v3-core/extensions")
+unknown(
+    "drops-unknown-members",
+    "unknown members must be understood",
+    lambda document: without(document, *set(document) - MEMBERS),
 )
-def _(document):
-    return json.loads(
-        json.dumps(document).replace('"index_location": "start"', '"index_location": "end"')
-    )
+unknown("drops-falsy-unknown-members", "only must_understand false may be ignored", without_falsy)
+unknown("drops-null-unknown-members", "null is not must_understand false", without_null)
+lenient(
+    "ignores-storage-transformers",
+    "unknown storage transformers must be understood",
+    replace(storage_transformers=[]),
+)
+lenient(
+    "ignores-unknown-codecs",
+    "unknown codecs must be understood",
+    change("codecs", without_unknown_codecs),
+    "v3-core/extensions/codecs",
+)
+lenient(
+    "sorts-transposition",
+    "order is the permutation of encoding",
+    configured("transpose", change("order", lambda order: np.argsort(order).tolist())),
+    "v3-codecs/transpose",
+)
+lenient(
+    "reads-big-as-little",
+    "endian is the byte order",
+    in_text('"big"', '"little"'),
+    "v3-data-types",
+)
+lenient(
+    "separator-always-slash",
+    "the separator is that of the metadata",
+    change("chunk_key_encoding", lambda encoding: encoding["name"]),
+    "v3-chunks",
+)
+lenient(
+    "index-always-at-the-end",
+    "index_location is the location of the index",
+    in_text('"index_location": "start"', '"index_location": "end"'),
+    "v3-codecs/sharding",
+)
 
 
-def chunks(name, clause, hint=""):
-    """Register a change of every chunk before it is read."""
+def chunks(name, clause, function, hint=""):
+    """Plant a change (value, store) of every chunk before it is read."""
 
-    def register(function):
-        def before(store, request):
-            for key in store.chunks():
-                store[key] = function(store[key], store, key)
+    def before(store, request):
+        for key in store.chunks():
+            store[key] = function(store[key], store)
 
-        FAULTS.append(Fault(name, clause, hint, before=before, operations=("read",)))
-        return function
-
-    return register
+    FAULTS.append(Fault(name, clause, hint, before=before, operations=("read",)))
 
 
 def has_codec(store, name):
     return any(f'"{name}"' in json.dumps(document) for _, document in store.documents("zarr.json"))
 
 
-@chunks("checksum-not-verified", "a wrong checksum is an error", "v3-codecs/crc32c")
-def _(value, store, key):
+def with_right_checksum(value, store):
     if not has_codec(store, "crc32c") or has_codec(store, "sharding_indexed") or len(value) < 4:
         return value
     return crc32c(value[:-4])
 
 
-@chunks("short-chunks-padded", "a chunk has the size of its elements", "v3-codecs/damage")
-def _(value, store, key):
-    return value.ljust(8, b"\0") if len(value) < 8 else value
+chunks("checksum-not-verified", "it must match", with_right_checksum, "v3-codecs/crc32c")
+chunks(
+    "short-chunks-padded",
+    "a chunk has the size of its elements",
+    lambda value, store: value.ljust(8, b"\0"),
+    "v3-codecs/damage",
+)
 
 
 def results(name, clause, function, hint="", operations=("read",)):
+    """Plant a change (result, elements) of what is returned."""
     FAULTS.append(Fault(name, clause, hint, result=function, operations=operations))
 
 
-def without_attributes(told, elements):
-    return {**told, "attributes": {}}, elements
+def in_result(function):
+    return lambda result, elements: (function(result), elements)
 
 
-def rounded(told, elements):
-    return json.loads(json.dumps(told), parse_int=lambda it: int(float(it))), elements
+def in_floats(function):
+    """A change of elements that are floats, of at least four bytes."""
+
+    def changed(result, elements):
+        dtype = getattr(elements, "dtype", None)
+        is_float = dtype is not None and dtype.kind == "f" and dtype.itemsize >= 4
+        return result, function(elements, dtype) if is_float else elements
+
+    return changed
 
 
-def quieted(told, elements):
-    if (
-        getattr(elements, "dtype", None) is None
-        or elements.dtype.kind != "f"
-        or elements.itemsize < 4
-    ):
-        return told, elements
-    return told, np.where(np.isnan(elements), np.array(np.nan, elements.dtype), elements)
+def rounded(result):
+    return json.loads(json.dumps(result), parse_int=lambda digits: int(float(digits)))
 
 
-def positive_zeros(told, elements):
-    if getattr(elements, "dtype", None) is None or elements.dtype.kind != "f":
-        return told, elements
-    return told, elements + np.array(0.0, elements.dtype)
+def without_last_member(result):
+    members = result.get("members", {})
+    return {**result, "members": {name: members[name] for name in sorted(members)[:-1]}}
 
 
-def without_names(told, elements):
-    return {**told, "dimension_names": None}, elements
-
-
-def without_last_member(told, elements):
-    members = told.get("members", {})
-    return {**told, "members": {name: members[name] for name in sorted(members)[:-1]}}, elements
-
-
+opened = partial(results, operations=("open", "read"))
+opened("attributes-lost", "they are read", in_result(put(attributes={})), "attributes")
+opened("attributes-rounded", "integers are exact", in_result(rounded), "attributes")
 results(
-    "attributes-lost",
-    "attributes are read",
-    without_attributes,
-    "attributes",
-    operations=("open", "read"),
+    "nan-bits-lost",
+    "the bits of NaN are kept",
+    in_floats(lambda elements, dtype: np.where(np.isnan(elements), dtype.type(np.nan), elements)),
+    "v3-data-types",
 )
 results(
-    "attributes-rounded", "integers are exact", rounded, "attributes", operations=("open", "read")
+    "negative-zeros-lost",
+    "-0.0 is kept",
+    in_floats(lambda elements, dtype: elements + dtype.type(0)),
+    "v3-data-types",
 )
-results("nan-bits-lost", "the bits of NaN are kept", quieted, "v3-data-types")
-results("negative-zeros-lost", "-0.0 is kept", positive_zeros, "v3-data-types")
+opened("names-lost", "they are read", in_result(put(dimension_names=None)), "names")
 results(
-    "names-lost", "dimension names are read", without_names, "names", operations=("open", "read")
-)
-results(
-    "last-member-not-listed", "all members are listed", without_last_member, operations=("list",)
+    "last-member-not-listed",
+    "all members are listed",
+    in_result(without_last_member),
+    operations=("list",),
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 import zarr_core
 from zarr_transfer import convert
 
+pytestmark = pytest.mark.usefixtures("silent")
 VALUES = np.arange(1, 71, dtype="int32").reshape(10, 7)
 
 
@@ -46,9 +45,7 @@ def test_version_3(make, tmp_path):
     zarr = pytest.importorskip("zarr")
     tensorstore = pytest.importorskip("tensorstore")
     place = make(tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert np.array_equal(zarr.open_array(str(place), mode="r", zarr_format=3)[...], VALUES)
+    assert np.array_equal(zarr.open_array(str(place), mode="r", zarr_format=3)[...], VALUES)
     spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": f"{place}/"}}
     assert np.array_equal(tensorstore.open(spec, read=True).result().read().result(), VALUES)
 
@@ -58,9 +55,7 @@ def test_version_2(tmp_path):
     options = {"shards": (4, 6), "compressors": "gzip", "dimension_names": ("y", "x")}
     zarr_core.create_array(tmp_path / "old", data=VALUES, chunks=(2, 3), **options)
     convert(tmp_path / "old", tmp_path / "new", zarr_format=2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        array = zarr.open_array(str(tmp_path / "new"), mode="r", zarr_format=2)
-        assert np.array_equal(array[...], VALUES)
-        assert array.attrs["_ARRAY_DIMENSIONS"] == ["y", "x"]
-        assert array.chunks == (2, 3)
+    array = zarr.open_array(str(tmp_path / "new"), mode="r", zarr_format=2)
+    assert np.array_equal(array[...], VALUES)
+    assert array.attrs["_ARRAY_DIMENSIONS"] == ["y", "x"]
+    assert array.chunks == (2, 3)

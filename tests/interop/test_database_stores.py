@@ -1,5 +1,6 @@
-"""Databases written and read by zarr-python 2."""
+"""Databases, in files and on servers, written and read by zarr-python 2."""
 
+import json
 from functools import partial
 
 import numpy as np
@@ -10,30 +11,32 @@ from zarr_stores.databases.dbm import DBMStore
 from zarr_stores.databases.lmdb import LMDBStore
 from zarr_stores.databases.sqlite import SQLiteStore
 
-STORES = {
-    "SQLiteStore": (SQLiteStore, "field.sqldb"),
-    "LMDBStore": (LMDBStore, "field.lmdb"),
-    "DBMStore": (partial(DBMStore, backend="dumb"), "field"),  # included in every Python
-}
+pytest_plugins = ["servers.fixtures"]
 
-HAS_LMDB = "from importlib.util import find_spec; print(find_spec('lmdb') is not None)"
 VALUES = np.arange(600, dtype="<i4").reshape(20, 30)
+# What zarr-python 2 requires for a store.
+NEEDS = {"LMDBStore": "lmdb", "RedisStore": "redis", "MongoDBStore": "pymongo"}
 
-WRITE = """
-import sys, numpy, zarr
+OPEN = """
+import json, sys, numpy, zarr
 import dbm.dumb
-options = {"open": dbm.dumb.open} if sys.argv[1] == "DBMStore" else {}
-store = getattr(zarr, sys.argv[1])(sys.argv[2], **options)
+name, options = sys.argv[1], json.loads(sys.argv[2])
+if name == "DBMStore":
+    options["open"] = dbm.dumb.open  # included in every Python
+store = getattr(zarr, name)(**options)
+"""
+WRITE = (
+    OPEN
+    + """
 root = zarr.group(store)
 root.attrs["title"] = "old"
 root.array("a/field", numpy.arange(600, dtype="<i4").reshape(20, 30), chunks=(7, 11))
 store.close()
 """
-READ = """
-import sys, numpy, zarr
-import dbm.dumb
-options = {"open": dbm.dumb.open} if sys.argv[1] == "DBMStore" else {}
-store = getattr(zarr, sys.argv[1])(sys.argv[2], **options)
+)
+READ = (
+    OPEN
+    + """
 root = zarr.open_group(store, mode="r")
 assert root.attrs["title"] == "new", dict(root.attrs)
 assert list(root) == ["a"] and list(root["a"]) == ["field"], list(root)
@@ -44,39 +47,85 @@ root = zarr.open_group(store, mode="r+")
 root["a/field"][0, 0] = 77
 store.close()
 """
+)
+
+FILES = {
+    "SQLiteStore": (SQLiteStore, "field.sqldb"),
+    "LMDBStore": (LMDBStore, "field.lmdb"),
+    "DBMStore": (partial(DBMStore, backend="dumb"), "field"),
+}
 
 
-def library_for(name):
+def in_redis(server):
+    from zarr_stores.databases.redis import RedisStore
+
+    arguments = {"prefix": "old zarr", "host": server.host, "port": server.port, "db": 1}
+    url = f"redis://{server.host}:{server.port}/1?prefix=old%20zarr"
+    return arguments, partial(RedisStore, url)
+
+
+def in_mongo(server):
+    from zarr_stores.databases.mongodb import MongoDBStore
+
+    arguments = {"host": server.url, "database": "old", "collection": "a zarr"}
+    url = f"mongodb://{server.host}:{server.port}/old?directConnection=true"
+    return arguments, partial(MongoDBStore, url, collection="a zarr")
+
+
+def python_with(name):
+    """The interpreter of zarr-python 2, if it has the library for a store."""
     python = need("zarr2")
-    if name == "LMDBStore" and run(python, HAS_LMDB).strip() != "True":
-        pytest.skip(f"zarr-python 2 has no lmdb: {python} -m pip install lmdb")
+    library = NEEDS.get(name, "numpy")
+    has = f"from importlib.util import find_spec; print(find_spec({library!r}) is not None)"
+    if run(python, has).strip() != "True":
+        pytest.skip(f"zarr-python 2 has no {library}: {python} -m pip install {library}")
     return python
 
 
-@pytest.mark.parametrize("name", STORES)
-def test_both_ways(tmp_path, name):
-    python = library_for(name)
-    kind, file = STORES[name]
-    place = tmp_path / file
-    run(python, WRITE, name, place)
-    with kind(place) as store:
+def check_both_ways(name, arguments, create):
+    """What each library writes, the other reads and changes."""
+    python = python_with(name)
+    run(python, WRITE, name, json.dumps(arguments))
+    with create() as store:
         root = zarr.open_group(store, mode="r+")
         assert root.attrs["title"] == "old"
         assert [path for path, _ in root.members(max_depth=None)] == ["a", "a/field"]
         assert np.array_equal(root["a/field"][...], VALUES)
-        root["a/field"][3:9] = -1
         root.attrs["title"] = "new"
-    run(python, READ, name, place)
-    with kind(place, read_only=True) as store:
+        root["a/field"][3:9] = -1
+        assert sorted(store.list_dir("")[0]) == [".zattrs", ".zgroup"]
+    run(python, READ, name, json.dumps(arguments))
+    with create(read_only=True) as store:
         assert zarr.open_group(store, mode="r")["a/field"][0, 0] == 77
 
 
-@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize("name", FILES)
+def test_files(tmp_path, name):
+    create, file = FILES[name]
+    path = str(tmp_path / file)
+    check_both_ways(name, {"path": path}, partial(create, path))
+
+
+def check_on_server(name, arguments, create):
+    check_both_ways(name, arguments, create)
+    with create() as store:
+        store.erase_prefix("")
+
+
+def test_redis(redis_server):
+    check_on_server("RedisStore", *in_redis(redis_server))
+
+
+def test_mongodb(mongo_server):
+    check_on_server("MongoDBStore", *in_mongo(mongo_server))
+
+
+@pytest.mark.parametrize("name", FILES)
 def test_zarr_python_reads_new_features(tmp_path, name):
-    python = library_for(name)
-    kind, file = STORES[name]
-    with kind(tmp_path / file) as store:
+    python = python_with(name)
+    create, file = FILES[name]
+    with create(tmp_path / file) as store:
         root = zarr.create_group(store, zarr_format=2, attributes={"title": "new"})
         array = root.create_array("a/field", data=VALUES, chunks=(7, 11))
         array[3:9] = -1
-    run(python, READ, name, tmp_path / file)
+    run(python, READ, name, json.dumps({"path": str(tmp_path / file)}))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import shutil
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -18,14 +16,11 @@ from extension_outcomes import NO, YES, cell, same
 from extension_table import BEYOND, PEERS, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from extension_table import Row
     from interop_peers import Peer
 
 ROOT = Path(__file__).parents[2]
 ROWS = rows()
-PLACES = itertools.count()
 WANTS = {
     ("zarr", "cast_value"): "cast_value_rs",
     ("zarr", "template"): "zarr_template",
@@ -38,25 +33,6 @@ each_row = pytest.mark.parametrize("row", ROWS, ids=str)
 def released() -> tuple[int, ...]:
     """The release of zarr-python, which determines data types and grids also for the zarrs pipeline."""
     return interop_peers.PEERS["zarr"]().version
-
-
-@pytest.fixture(scope="module", params=interop_peers.INSTALLED)
-def peer(request: pytest.FixtureRequest) -> Peer:
-    return interop_peers.PEERS[request.param]()
-
-
-@pytest.fixture(scope="module")
-def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("extensions")
-
-
-@pytest.fixture
-def place(scratch: Path) -> Iterator[Path]:
-    # One directory for all tests: creating pytest's directory for each takes most of the time.
-    place = scratch / str(next(PLACES))
-    place.mkdir()
-    yield place
-    shutil.rmtree(place)
 
 
 def test_the_table_has_everything_that_is_registered() -> None:

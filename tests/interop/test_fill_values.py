@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import interop_matrix
-import interop_peers
 import numpy as np
 import pytest
 import zarr_core
@@ -65,11 +64,6 @@ FORGET_PAYLOADS = {
     },
 }
 """Fill values that a library reads as another NaN."""
-
-
-@pytest.fixture(scope="module", params=interop_peers.INSTALLED)
-def peer(request: pytest.FixtureRequest) -> Peer:
-    return interop_peers.PEERS[request.param]()
 
 
 @pytest.mark.parametrize(("data_type", "form", "element"), FORMS)

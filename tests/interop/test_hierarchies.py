@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +10,10 @@ import pytest
 import zarr_core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 zarr = pytest.importorskip("zarr", reason="zarr-python is not installed")
+pytestmark = pytest.mark.usefixtures("silent")
 
 ATTRIBUTES: dict[str, Any] = {
     "title": "Höhen \U0001f30d",
@@ -25,16 +24,17 @@ ATTRIBUTES: dict[str, Any] = {
 VALUES = np.arange(35, dtype="int16").reshape(5, 7)
 
 
-@pytest.fixture(autouse=True)
-def _let_zarr_python_warn() -> Iterator[None]:
-    # It warns that consolidated metadata is not in the specification.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+LIBRARIES = {"zarr-python": zarr, "zarr-core": zarr_core}
+DIRECTIONS = pytest.mark.parametrize(
+    ("writer", "reader"),
+    [("zarr-python", "zarr-core"), ("zarr-core", "zarr-python")],
+    ids="{0[0]} to {0[1]}".format,
+)
+PATHS = ["scalar", "surface", "surface/height", "surface/height/raster", "time"]
 
 
-def zarr_python_writes(place: Path) -> None:
-    root = zarr.create_group(place, zarr_format=3, attributes=ATTRIBUTES)
+def write(library: str, path: Path) -> None:
+    root = LIBRARIES[library].create_group(path, zarr_format=3, attributes=ATTRIBUTES)
     deep = root.create_group("surface/height", attributes={"level": 2})
     array = deep.create_array(
         "raster",
@@ -49,28 +49,14 @@ def zarr_python_writes(place: Path) -> None:
     root.create_array("scalar", shape=(), dtype="uint8", chunk_key_encoding={"name": "v2"})[...] = 9
 
 
-def we_write(place: Path) -> None:
-    root = zarr_core.create_group(place, attributes=ATTRIBUTES)
-    deep = root.create_group("surface/height", attributes={"level": 2})
-    array = deep.create_array(
-        "raster",
-        shape=VALUES.shape,
-        chunks=(2, 3),
-        dtype="int16",
-        dimension_names=["y", None],
-        attributes={"units": "m"},
-    )
-    array[...] = VALUES
-    root.create_array("time", shape=(3,), chunks=(3,), dtype="float64", fill_value=np.nan)
-    root.create_array("scalar", shape=(), dtype="uint8", chunk_key_encoding="v2")[...] = 9
+def consolidate(library: str, path: Path) -> None:
+    LIBRARIES[library].consolidate_metadata(path, zarr_format=3)
 
 
-PATHS = ["scalar", "surface", "surface/height", "surface/height/raster", "time"]
-
-
-def test_we_read_its_hierarchy(tmp_path: Path) -> None:
-    zarr_python_writes(tmp_path)
-    root = zarr_core.open_group(tmp_path, mode="r")
+@DIRECTIONS
+def test_hierarchy_is_read(tmp_path: Path, writer: str, reader: str) -> None:
+    write(writer, tmp_path)
+    root = LIBRARIES[reader].open_group(tmp_path, mode="r")
     assert dict(root.attrs) == ATTRIBUTES
     assert sorted(path for path, _ in root.members(max_depth=None)) == PATHS
     raster = root["surface/height/raster"]
@@ -82,24 +68,22 @@ def test_we_read_its_hierarchy(tmp_path: Path) -> None:
     assert root["scalar"][()] == 9
 
 
-def test_it_reads_our_hierarchy(tmp_path: Path) -> None:
-    we_write(tmp_path)
-    root = zarr.open_group(tmp_path, mode="r")
-    assert dict(root.attrs) == ATTRIBUTES
+@DIRECTIONS
+def test_consolidated_metadata_is_used(tmp_path: Path, writer: str, reader: str) -> None:
+    write(writer, tmp_path)
+    consolidate(writer, tmp_path)
+    # The metadata document is removed, so only its copy in the root can be read.
+    (tmp_path / "surface/height/raster/zarr.json").unlink()
+    root = LIBRARIES[reader].open_group(tmp_path, mode="r", use_consolidated=True)
     assert sorted(path for path, _ in root.members(max_depth=None)) == PATHS
-    raster = root["surface/height/raster"]
-    assert dict(root["surface/height"].attrs) == {"level": 2}
-    assert dict(raster.attrs) == {"units": "m"}
-    assert raster.metadata.dimension_names == ("y", None)
-    assert np.array_equal(raster[...], VALUES)
-    assert np.isnan(root["time"][...]).all()
-    assert root["scalar"][()] == 9
+    assert np.array_equal(root["surface/height/raster"][...], VALUES)
+    assert dict(root["surface/height/raster"].attrs) == {"units": "m"}
 
 
 def test_zarrs_reads_our_hierarchy(tmp_path: Path) -> None:
     zarrista = pytest.importorskip("zarrista", reason="zarrista needs a newer Python")
-    we_write(tmp_path)
-    zarr_core.consolidate_metadata(tmp_path)
+    write("zarr-core", tmp_path)
+    consolidate("zarr-core", tmp_path)
     store = zarrista.store.FilesystemStore(tmp_path)
     root = zarrista.Group.open(store)
     assert root.attrs == ATTRIBUTES
@@ -112,7 +96,7 @@ def test_zarrs_reads_our_hierarchy(tmp_path: Path) -> None:
 
 
 def test_each_changes_what_the_other_wrote(tmp_path: Path) -> None:
-    zarr_python_writes(tmp_path)
+    write("zarr-python", tmp_path)
     ours = zarr_core.open_group(tmp_path, mode="r+")
     ours["surface/height/raster"][1:3, 2:5] = -1
     ours.attrs["by"] = "us"
@@ -130,33 +114,13 @@ def test_each_changes_what_the_other_wrote(tmp_path: Path) -> None:
     assert not raster[5].any()
 
 
-def test_we_use_its_consolidated_metadata(tmp_path: Path) -> None:
-    zarr_python_writes(tmp_path)
-    zarr.consolidate_metadata(tmp_path, zarr_format=3)
-    # The metadata document is removed, so only its copy in the root can be read.
-    (tmp_path / "surface/height/raster/zarr.json").unlink()
-    root = zarr_core.open_group(tmp_path, mode="r", use_consolidated=True)
-    assert sorted(path for path, _ in root.members(max_depth=None)) == PATHS
-    assert np.array_equal(root["surface/height/raster"][...], VALUES)
-    assert dict(root["surface/height/raster"].attrs) == {"units": "m"}
-
-
-def test_it_uses_our_consolidated_metadata(tmp_path: Path) -> None:
-    we_write(tmp_path)
-    zarr_core.consolidate_metadata(tmp_path)
-    (tmp_path / "surface/height/raster/zarr.json").unlink()
-    root = zarr.open_consolidated(tmp_path, zarr_format=3)
-    assert sorted(path for path, _ in root.members(max_depth=None)) == PATHS
-    assert np.array_equal(root["surface/height/raster"][...], VALUES)
-    assert dict(root["surface/height/raster"].attrs) == {"units": "m"}
-
-
 def test_both_consolidate_alike(tmp_path: Path) -> None:
-    zarr_python_writes(tmp_path)
-    zarr.consolidate_metadata(tmp_path, zarr_format=3)
-    theirs = json.loads((tmp_path / "zarr.json").read_text())["consolidated_metadata"]
-    zarr_core.consolidate_metadata(tmp_path)
-    ours = json.loads((tmp_path / "zarr.json").read_text())["consolidated_metadata"]
+    write("zarr-python", tmp_path)
+    documents = []
+    for library in LIBRARIES:
+        consolidate(library, tmp_path)
+        documents.append(json.loads((tmp_path / "zarr.json").read_text()))
+    theirs, ours = (document["consolidated_metadata"] for document in documents)
     # It writes empty consolidated metadata for groups below the root, and arrays
     # as in their metadata documents.
     for document in theirs["metadata"].values():

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import interop_matrix
@@ -15,33 +13,12 @@ import zarr_core
 from interop_differences import CANNOT_WRITE, FORGETS, MISREADS, REFUSES, found
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from interop_matrix import Combination
     from interop_peers import Peer
 
 COMBINATIONS = interop_matrix.combinations()
-PLACES = itertools.count()
-
-
-@pytest.fixture(scope="module", params=interop_peers.INSTALLED)
-def peer(request: pytest.FixtureRequest) -> Peer:
-    return interop_peers.PEERS[request.param]()
-
-
-@pytest.fixture(scope="module")
-def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("interop")
-
-
-@pytest.fixture
-def place(scratch: Path) -> Iterator[Path]:
-    # One directory for thousands of tests: creating pytest's directory for each takes most of the time.
-    place = scratch / str(next(PLACES))
-    place.mkdir()
-    yield place
-    shutil.rmtree(place)
 
 
 @pytest.mark.parametrize("name", interop_peers.PEERS)

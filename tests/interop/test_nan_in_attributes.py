@@ -76,14 +76,6 @@ def test_it_is_read_by_every_door(written, consolidated):
         assert same(zarr.open_array(path, path="x").attrs)
 
 
-@pytest.fixture
-def silent():
-    """Ignores the warning, which another test checks."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
 def tokens(path, version, node=""):
     """The stored text of the attributes, with all tokens of NaN and infinity."""
     text = (path / node / ("zarr.json" if version == 3 else ".zattrs")).read_text()

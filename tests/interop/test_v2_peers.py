@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +10,10 @@ import pytest
 import zarr_core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 numcodecs = pytest.importorskip("numcodecs")
+pytestmark = pytest.mark.usefixtures("silent")
 
 SHAPE, CHUNKS = (7, 5), (3, 2)
 
@@ -56,14 +55,6 @@ FILTERS: dict[str, Any] = {
     "checksum": [numcodecs.CRC32()],
     "two": [numcodecs.Delta("<i4"), numcodecs.Shuffle(4)],
 }
-
-
-@pytest.fixture(autouse=True)
-def _let_zarr_python_warn() -> Iterator[None]:
-    # It warns about data types without a specification in version 3.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def values_of(dtype: np.dtype[Any]) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""Operations of several processes with several threads on one store; a program for test_concurrency.py.
+"""Operations of several processes with several threads on one store; a program.
 
-Arguments: directory, task, number of this process.  Starts after a line on standard input.
+Arguments: location of the store, task, number of this process.  Starts after a line on standard input.
 """
 
 from __future__ import annotations

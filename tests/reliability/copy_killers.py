@@ -5,16 +5,15 @@ Arguments: directory, kind of copy, number of kills, seed.
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import sys
 import time
-import traceback
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import zarr_core as zarr
+from reliability_data import is_killed
 from zarr_core.errors import NodeNotFoundError
 
 CHUNKS = 150
@@ -118,23 +117,11 @@ def main() -> None:
         new = old if within else folder / f"new{number}"
         start(old)
         while done < int(kills):  # several kills during one copy
-            child = os.fork()
-            if not child:
-                try:
-                    work(old, new)
-                    os._exit(0)
-                except BaseException:
-                    traceback.print_exc()
-                finally:
-                    os._exit(1)
-            time.sleep(generator.random() * length)
-            os.kill(child, signal.SIGKILL)
-            _, status = os.waitpid(child, 0)
+            killed = is_killed(partial(work, old, new), generator.random() * length)
             there = is_whole(new, "x/g")
             assert moves or is_whole(old, "g"), "the source is no longer whole"
             assert there or is_whole(old, "g"), "it is whole nowhere"
-            if os.WIFEXITED(status):
-                assert os.WEXITSTATUS(status) == 0, "the copy failed by itself"
+            if not killed:
                 break
             done += 1
             if generator.random() < 0.4:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 import random
 import re
-import signal
 import sys
-import time
-import traceback
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import zarr_core as zarr
+from reliability_data import is_killed
 from zarr_core.stores.local import LocalStore
 
 CHUNK = 1500
@@ -142,6 +141,14 @@ def check(root: Path, reached: dict[str, int]) -> None:
         assert node.metadata is not None
 
 
+def write(root: Path, kind: str, number: int) -> None:
+    zarr.config.set(threads=2 if kind == "write_in_threads" else 1)
+    group = zarr.open_group(root, use_consolidated=False)
+    own = random.Random(number)
+    for count in range(number * 10_000, number * 10_000 + 10_000):
+        WRITERS[kind](group, count, own)
+
+
 def main() -> None:
     root, kind, kills, seed = Path(sys.argv[1]), *sys.argv[2:]
     generator = random.Random(f"{kind} {seed}")
@@ -150,22 +157,7 @@ def main() -> None:
     zarr.config.set(threads=1)
     check(root, reached)
     for number in range(1, int(kills) + 1):
-        child = os.fork()
-        if not child:
-            try:
-                zarr.config.set(threads=2 if kind == "write_in_threads" else 1)
-                group = zarr.open_group(root, use_consolidated=False)
-                own = random.Random(number)
-                for count in range(number * 10_000, number * 10_000 + 10_000):
-                    WRITERS[kind](group, count, own)
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                os._exit(1)
-        time.sleep(0.001 + generator.random() * 0.02)
-        os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        assert os.WTERMSIG(status) == signal.SIGKILL, "the writer failed by itself"
+        assert is_killed(partial(write, root, kind, number), 0.001 + generator.random() * 0.02)
         check(root, reached)
     # Nothing is locked, writing works, and leftover files can be removed.
     group = zarr.open_group(root)

@@ -1,15 +1,22 @@
-"""Invalid stored arrays, written without the library."""
+"""Invalid stored arrays, written without the library, and processes that are killed or write concurrently."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+import traceback
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import zarr_core as zarr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LEAVE_OUT = object()
 
@@ -91,3 +98,62 @@ def run(
     if check:
         assert result.returncode == 0, result.stdout + result.stderr
     return result
+
+
+def is_killed(work: Callable[[], object], seconds: float) -> bool:
+    """Run a function in a forked process, which is killed after some time.
+
+    Returns
+    -------
+    bool
+        False if the function returned before; an error of the function fails the test.
+    """
+    child = os.fork()
+    if not child:
+        try:
+            work()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    assert status in (0, signal.SIGKILL), "it failed by itself"
+    return os.WIFSIGNALED(status)
+
+
+def together(
+    program: str, *arguments: Any, processes: int, meanwhile: Callable[[], object] | None = None
+) -> list[list[str]]:
+    """Run a program of this folder in several processes concurrently.
+
+    The last argument of each is its number.
+
+    Returns
+    -------
+    list of list of str
+        The lines that each process prints.
+    """
+    path = Path(__file__).with_name(program)
+    command = [sys.executable, "-X", "faulthandler", str(path), *map(str, arguments)]
+    with ExitStack() as stack:
+        writers = []
+        for number in range(processes):
+            writer = subprocess.Popen(
+                [*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+            stack.enter_context(writer)
+            stack.callback(writer.kill)
+            writers.append(writer)
+        for writer in writers:
+            assert writer.stdout.readline() == "ready\n"
+        for writer in writers:
+            writer.stdin.write("go\n")
+            writer.stdin.flush()
+        while meanwhile is not None and any(writer.poll() is None for writer in writers):
+            meanwhile()
+        lines = [writer.communicate()[0].splitlines() for writer in writers]
+        assert not any(writer.returncode for writer in writers)
+    return lines

@@ -31,141 +31,125 @@ def nested(depth: int):
     return codecs[0]
 
 
+BY_ERROR = {
+    # class of the error: {name: (document, part of the message)}
+    MetadataDecodeError: {
+        "cut": (TEXT[:100], "unterminated"),
+        "empty": ("", "empty"),
+        "byte order mark": (b"\xef\xbb\xbf" + TEXT.encode(), "byte order mark"),
+        "repeated key": (TEXT[:-1] + ', "shape": [8, 8]}', "/shape"),
+        "nested 100000 deep": (
+            TEXT[:-1] + ', "more": ' + "[" * 100_000 + "]" * 100_000 + "}",
+            "deep",
+        ),
+        "nested and never closed": ('{"a":' * 100_000, "deep"),
+        "bare NaN": (
+            json.dumps(document(data_type="float32", codecs=[LITTLE], fill_value=float("nan"))),
+            "/fill_value: NaN is not valid JSON",
+        ),
+        "UTF-16": (TEXT.encode("utf-16"), "UTF-16"),
+        "a page": (b"\n <!DOCTYPE html>\n<body>", "looks like a page of HTML"),
+        "Git LFS": (b"version https://git-lfs.github.com/spec/v1", "git lfs pull"),
+        "git-annex": (b"/annex/objects/MD5-s9--a", "git annex get"),
+        "conflict": (b'{"a": 1,\n<<<<<<< HEAD\n}', "a merge conflict"),
+        "gzip": (gzip.compress(TEXT.encode()), "looks like gzip"),
+        "zeros": (bytes(len(TEXT)), "zeros, as after a crash"),
+        "length of 5000 digits": (
+            TEXT.replace("[4, 4]", "[" + "9" * 5000 + ", 4]"),
+            "/shape/0: an integer of 5000 digits",
+        ),
+        "shards nested 100 deep": (document(codecs=[nested(100)]), "deep"),
+    },
+    MetadataValidationError: {
+        "null": ("null", "must be an object"),
+        "list": ("[]", "must be an object"),
+        "negative shape": (document(shape=[-4, 4]), "/shape/0: -4"),
+        "shape beyond 64 bits": (
+            document(shape=[2**100, 4]),
+            "/shape/0: 1267650600228229401496703205376",
+        ),
+        "chunk of another rank": (document(chunk_grid=regular(2)), "/chunk_grid"),
+        "fill value too large": (document(fill_value=300), "/fill_value"),
+        "fill value a word": (document(fill_value="abc"), "/fill_value"),
+        "fill value a list": (document(fill_value=[]), "/fill_value"),
+        "fill value a fraction": (document(fill_value=1.5), "/fill_value"),
+        "no codecs": (document(codecs=[]), "/codecs"),
+        "length a fraction": (document(shape=[10.5, 4]), "/shape/0"),
+        "length true": (document(shape=[True, 4]), "/shape/0"),
+        "length a string": (document(shape=["10", 4]), "/shape/0"),
+        "100 dimensions": (
+            document(shape=[1] * 100, chunk_grid=regular(*[1] * 100)),
+            "/shape: has 100 dimensions",
+        ),
+        "format 4": (document(zarr_format=4), "/zarr_format"),
+        "node type banana": (document(node_type="banana"), "/node_type"),
+    },
+    ExtensionConfigurationError: {
+        "chunk of length 0": (
+            document(chunk_grid=regular(0, 2)),
+            "/chunk_grid/configuration/chunk_shape/0: 0",
+        ),
+        "transpose order repeated": (
+            document(codecs=[codec("transpose", order=[0, 0]), "bytes"]),
+            "/codecs/0/configuration/order",
+        ),
+        "raw data type of 2^70 bits": (
+            document(data_type=f"r{2**70}", fill_value="AA=="),
+            "/data_type",
+        ),
+        "separator out of the store": (
+            document(chunk_key_encoding=codec("default", separator="../")),
+            "/chunk_key_encoding/configuration/separator",
+        ),
+    },
+    UnknownExtensionError: {
+        "unknown codec": (
+            document(codecs=["bytes", "acme.nothing"]),
+            "/codecs/1: no codec called 'acme.nothing'",
+        ),
+        "unknown data type": (document(data_type="uint7"), "similar"),
+        "unknown grid": (document(chunk_grid="acme.grid"), "/chunk_grid"),
+        "unknown key encoding": (document(chunk_key_encoding="acme.keys"), "/chunk_key_encoding"),
+        "unknown transformer": (
+            document(storage_transformers=[{"name": "acme.transformer"}]),
+            "/storage_transformers/0",
+        ),
+    },
+    UnsupportedFieldError: {
+        "unknown member": (document(foo=1), "/foo"),
+        "unknown member to understand": (document(foo={"must_understand": True}), "/foo"),
+    },
+    CodecChainError: {
+        "two array to bytes codecs": (
+            document(codecs=["bytes", "bytes"]),
+            "/codecs: codecs must be",
+        ),
+        "bytes codec too late": (
+            document(codecs=[codec("gzip", level=1), "bytes"]),
+            "/codecs: codecs must be",
+        ),
+        "byte order missing": (
+            document(data_type="uint16", codecs=["bytes"]),
+            '"endian" is missing',
+        ),
+        "transpose order too long": (
+            document(codecs=[codec("transpose", order=[0, 1, 2]), "bytes"]),
+            "/codecs: the codec 'transpose'",
+        ),
+        "chunk of 2^80 bytes": (
+            document(chunk_grid=regular(2**40, 2**40)),
+            "more than can be addressed",
+        ),
+        "chunk of 2^65 bytes": (
+            document(shape=[4], chunk_grid=regular(2**62), data_type="float64", codecs=[LITTLE]),
+            "more than can be addressed",
+        ),
+    },
+}
 REFUSED = {
-    # name: (document, class of the error, part of the message)
-    "cut": (TEXT[:100], MetadataDecodeError, "unterminated"),
-    "empty": ("", MetadataDecodeError, "empty"),
-    "null": ("null", MetadataValidationError, "must be an object"),
-    "list": ("[]", MetadataValidationError, "must be an object"),
-    "byte order mark": (b"\xef\xbb\xbf" + TEXT.encode(), MetadataDecodeError, "byte order mark"),
-    "repeated key": (TEXT[:-1] + ', "shape": [8, 8]}', MetadataDecodeError, "/shape"),
-    "negative shape": (document(shape=[-4, 4]), MetadataValidationError, "/shape/0: -4"),
-    "shape beyond 64 bits": (
-        document(shape=[2**100, 4]),
-        MetadataValidationError,
-        "/shape/0: 1267650600228229401496703205376",
-    ),
-    "chunk of length 0": (
-        document(chunk_grid=regular(0, 2)),
-        ExtensionConfigurationError,
-        "/chunk_grid/configuration/chunk_shape/0: 0",
-    ),
-    "chunk of another rank": (
-        document(chunk_grid=regular(2)),
-        MetadataValidationError,
-        "/chunk_grid",
-    ),
-    "unknown codec": (
-        document(codecs=["bytes", "acme.nothing"]),
-        UnknownExtensionError,
-        "/codecs/1: no codec called 'acme.nothing'",
-    ),
-    "unknown data type": (document(data_type="uint7"), UnknownExtensionError, "similar"),
-    "unknown grid": (document(chunk_grid="acme.grid"), UnknownExtensionError, "/chunk_grid"),
-    "unknown key encoding": (
-        document(chunk_key_encoding="acme.keys"),
-        UnknownExtensionError,
-        "/chunk_key_encoding",
-    ),
-    "unknown member": (document(foo=1), UnsupportedFieldError, "/foo"),
-    "unknown member to understand": (
-        document(foo={"must_understand": True}),
-        UnsupportedFieldError,
-        "/foo",
-    ),
-    "fill value too large": (document(fill_value=300), MetadataValidationError, "/fill_value"),
-    "fill value a word": (document(fill_value="abc"), MetadataValidationError, "/fill_value"),
-    "fill value a list": (document(fill_value=[]), MetadataValidationError, "/fill_value"),
-    "fill value a fraction": (document(fill_value=1.5), MetadataValidationError, "/fill_value"),
-    "no codecs": (document(codecs=[]), MetadataValidationError, "/codecs"),
-    "two array to bytes codecs": (
-        document(codecs=["bytes", "bytes"]),
-        CodecChainError,
-        "/codecs: codecs must be",
-    ),
-    "bytes codec too late": (
-        document(codecs=[codec("gzip", level=1), "bytes"]),
-        CodecChainError,
-        "/codecs: codecs must be",
-    ),
-    "byte order missing": (
-        document(data_type="uint16", codecs=["bytes"]),
-        CodecChainError,
-        '"endian" is missing',
-    ),
-    "transpose order repeated": (
-        document(codecs=[codec("transpose", order=[0, 0]), "bytes"]),
-        ExtensionConfigurationError,
-        "/codecs/0/configuration/order",
-    ),
-    "transpose order too long": (
-        document(codecs=[codec("transpose", order=[0, 1, 2]), "bytes"]),
-        CodecChainError,
-        "/codecs: the codec 'transpose'",
-    ),
-    "nested 100000 deep": (
-        TEXT[:-1] + ', "more": ' + "[" * 100_000 + "]" * 100_000 + "}",
-        MetadataDecodeError,
-        "deep",
-    ),
-    "nested and never closed": ('{"a":' * 100_000, MetadataDecodeError, "deep"),
-    "bare NaN": (
-        json.dumps(document(data_type="float32", codecs=[LITTLE], fill_value=float("nan"))),
-        MetadataDecodeError,
-        "/fill_value: NaN is not valid JSON",
-    ),
-    "length a fraction": (document(shape=[10.5, 4]), MetadataValidationError, "/shape/0"),
-    "length true": (document(shape=[True, 4]), MetadataValidationError, "/shape/0"),
-    "length a string": (document(shape=["10", 4]), MetadataValidationError, "/shape/0"),
-    "100 dimensions": (
-        document(shape=[1] * 100, chunk_grid=regular(*[1] * 100)),
-        MetadataValidationError,
-        "/shape: has 100 dimensions",
-    ),
-    "UTF-16": (TEXT.encode("utf-16"), MetadataDecodeError, "UTF-16"),
-    "a page": (b"\n <!DOCTYPE html>\n<body>", MetadataDecodeError, "looks like a page of HTML"),
-    "Git LFS": (b"version https://git-lfs.github.com/spec/v1", MetadataDecodeError, "git lfs pull"),
-    "git-annex": (b"/annex/objects/MD5-s9--a", MetadataDecodeError, "git annex get"),
-    "conflict": (b'{"a": 1,\n<<<<<<< HEAD\n}', MetadataDecodeError, "a merge conflict"),
-    "gzip": (gzip.compress(TEXT.encode()), MetadataDecodeError, "looks like gzip"),
-    "zeros": (bytes(len(TEXT)), MetadataDecodeError, "zeros, as after a crash"),
-    "format 4": (document(zarr_format=4), MetadataValidationError, "/zarr_format"),
-    "node type banana": (document(node_type="banana"), MetadataValidationError, "/node_type"),
-    "length of 5000 digits": (
-        TEXT.replace("[4, 4]", "[" + "9" * 5000 + ", 4]"),
-        MetadataDecodeError,
-        "/shape/0: an integer of 5000 digits",
-    ),
-    "chunk of 2^80 bytes": (
-        document(chunk_grid=regular(2**40, 2**40)),
-        CodecChainError,
-        "more than can be addressed",
-    ),
-    "chunk of 2^65 bytes": (
-        document(shape=[4], chunk_grid=regular(2**62), data_type="float64", codecs=[LITTLE]),
-        CodecChainError,
-        "more than can be addressed",
-    ),
-    "raw data type of 2^70 bits": (
-        document(data_type=f"r{2**70}", fill_value="AA=="),
-        ExtensionConfigurationError,
-        "/data_type",
-    ),
-    "shards nested 100 deep": (
-        document(codecs=[nested(100)]),
-        MetadataDecodeError,
-        "deep",
-    ),
-    "unknown transformer": (
-        document(storage_transformers=[{"name": "acme.transformer"}]),
-        UnknownExtensionError,
-        "/storage_transformers/0",
-    ),
-    "separator out of the store": (
-        document(chunk_key_encoding=codec("default", separator="../")),
-        ExtensionConfigurationError,
-        "/chunk_key_encoding/configuration/separator",
-    ),
+    name: (document, error, message)
+    for error, rows in BY_ERROR.items()
+    for name, (document, message) in rows.items()
 }
 
 

@@ -7,18 +7,19 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from itertools import chain
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from concurrent_writers import CELLS, PER_THREAD, PROCESSES, THREADS
 from counting_store import CountingStore
+from reliability_data import together
 from zarr_core.errors import NodeExistsError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 
-PROGRAM = Path(__file__).with_name("concurrent_writers.py")
+PROGRAM = "concurrent_writers.py"
 LAYOUTS = {
     "raw chunk": {"chunks": CELLS, "compressors": None},
     "zstd chunk": {"chunks": CELLS, "compressors": "zstd"},
@@ -54,39 +55,6 @@ LAYOUTS = {
 }
 
 
-def together(root: Path, task: str, meanwhile=None) -> list[str]:
-    """Run a task in several processes concurrently; return the lines that they print."""
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-X", "faulthandler", PROGRAM, root, task, str(number)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(PROCESSES)
-    ]
-    lines: list[str] = []
-    try:
-        for writer in writers:
-            assert writer.stdout.readline() == "ready\n"
-        for writer in writers:
-            writer.stdin.write("go\n")
-            writer.stdin.flush()
-        while meanwhile is not None and any(writer.poll() is None for writer in writers):
-            meanwhile()
-        for writer in writers:
-            output, _ = writer.communicate()
-            lines += output.splitlines()
-            assert writer.returncode == 0
-    finally:
-        for writer in writers:
-            writer.kill()
-            writer.wait()
-            writer.stdin.close()
-            writer.stdout.close()
-    return lines
-
-
 @pytest.mark.parametrize("task", ["cells_one_object", "cells_own_objects"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_no_cell_is_lost_by_4_processes_with_8_threads(tmp_path, layout, task):
@@ -105,7 +73,7 @@ def test_no_cell_is_lost_by_4_processes_with_8_threads(tmp_path, layout, task):
         seen = values
         reads += 1
 
-    together(tmp_path / "a", task, look)
+    together(PROGRAM, tmp_path / "a", task, processes=PROCESSES, meanwhile=look)
     assert (array[...] == expected).all()
     assert reads
     assert sorted(array.store.list()) == ["c/0", "zarr.json"]
@@ -132,7 +100,7 @@ def test_no_attribute_is_lost(tmp_path):
     def look() -> None:
         zarr.open_array(tmp_path / "a", "r").attrs.asdict()
 
-    together(tmp_path / "a", "attributes", look)
+    together(PROGRAM, tmp_path / "a", "attributes", processes=PROCESSES, meanwhile=look)
     assert len(zarr.open_array(tmp_path / "a").attrs) == PROCESSES * THREADS * PER_THREAD
 
 
@@ -143,7 +111,7 @@ def test_no_row_that_is_appended_is_lost(tmp_path):
         values = zarr.open_array(tmp_path / "a", "r")[...]
         assert (values >= 0).all(), "rows are seen that were not written"
 
-    together(tmp_path / "a", "appends", look)
+    together(PROGRAM, tmp_path / "a", "appends", processes=PROCESSES, meanwhile=look)
     values = zarr.open_array(tmp_path / "a")[...]
     assert (values == values[:, :1]).all()
     numbers, counts = np.unique(values[:, 0], return_counts=True)
@@ -153,8 +121,8 @@ def test_no_row_that_is_appended_is_lost(tmp_path):
 
 def test_one_of_several_creators_wins(tmp_path):
     zarr.create_group(tmp_path / "g")
-    lines = together(tmp_path / "g", "create")
-    made = sorted(tuple(map(int, line.split()[1:])) for line in lines)
+    lines = together(PROGRAM, tmp_path / "g", "create", processes=PROCESSES)
+    made = sorted(tuple(map(int, line.split()[1:])) for line in chain(*lines))
     assert [number for number, _, _ in made] == list(range(PER_THREAD))
     group = zarr.open_group(tmp_path / "g/group")
     for number, process, thread in made:
@@ -164,7 +132,7 @@ def test_one_of_several_creators_wins(tmp_path):
 def test_chunks_and_nodes_come_and_go_while_they_are_listed(tmp_path):
     group = zarr.create_group(tmp_path / "g")
     group.create_array("array", shape=64, chunks=8, dtype="i4", fill_value=-1, compressors=None)
-    together(tmp_path / "g", "come_and_go")
+    together(PROGRAM, tmp_path / "g", "come_and_go", processes=PROCESSES)
     assert list(group) == ["array"]
     assert sorted(key for key in group.store.list() if "/c/" not in key) == [
         "array/zarr.json",

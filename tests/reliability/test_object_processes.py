@@ -1,11 +1,8 @@
 """Several processes that use one bucket, and a server that is killed during writes."""
 
-import os
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from itertools import chain
 from uuid import uuid4
 
 import numpy as np
@@ -13,12 +10,13 @@ import pytest
 import zarr_core as zarr
 from concurrent_writers import CELLS, PER_THREAD, PROCESSES, THREADS
 from object_stores import s3_environment, s3_store, same_place
+from reliability_data import together
 from servers.s3_server import SeaweedServer
 from waits import wait_until
 from zarr_core.extension import StoreError
 
 pytest_plugins = ["servers.fixtures"]
-PROGRAM = Path(__file__).with_name("concurrent_writers.py")
+PROGRAM = "concurrent_writers.py"
 
 
 @pytest.fixture
@@ -29,38 +27,6 @@ def place(s3_durable, monkeypatch):
     return f"s3://{s3_durable.bucket}/{uuid4()}"
 
 
-def together(place, task):
-    """Run a task in several processes concurrently; return the lines that they print."""
-    writers = [
-        subprocess.Popen(
-            [sys.executable, PROGRAM, place, task, str(number)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ,
-        )
-        for number in range(PROCESSES)
-    ]
-    lines = []
-    try:
-        for writer in writers:
-            assert writer.stdout.readline() == "ready\n"
-        for writer in writers:
-            writer.stdin.write("go\n")
-            writer.stdin.flush()
-        for writer in writers:
-            output, _ = writer.communicate()
-            lines += output.splitlines()
-            assert writer.returncode == 0
-    finally:
-        for writer in writers:
-            writer.kill()
-            writer.wait()
-            writer.stdin.close()
-            writer.stdout.close()
-    return lines
-
-
 @pytest.mark.parametrize(
     "layout",
     [{"chunks": CELLS}, {"chunks": 6, "shards": CELLS}],
@@ -68,20 +34,20 @@ def together(place, task):
 )
 def test_no_cell_is_lost(place, layout):
     array = zarr.create_array(place, shape=CELLS, dtype="i4", fill_value=0, **layout)
-    together(place, "cells_one_object")
+    together(PROGRAM, place, "cells_one_object", processes=PROCESSES)
     assert np.array_equal(array[...], np.arange(1, CELLS + 1))
 
 
 def test_no_attribute_is_lost(place):
     zarr.create_array(place, shape=CELLS, dtype="i4")
-    together(place, "attributes")
+    together(PROGRAM, place, "attributes", processes=PROCESSES)
     assert len(zarr.open_array(place).attrs) == PROCESSES * THREADS * PER_THREAD
 
 
 def test_a_node_is_created_by_one(place):
     zarr.create_group(place)
-    lines = together(place, "create")
-    assert sorted(int(line.split()[1]) for line in lines) == list(range(PER_THREAD))
+    lines = together(PROGRAM, place, "create", processes=PROCESSES)
+    assert sorted(int(line.split()[1]) for line in chain(*lines)) == list(range(PER_THREAD))
 
 
 def test_acknowledged_values_survive_a_killed_server(own_server):

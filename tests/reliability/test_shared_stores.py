@@ -5,20 +5,17 @@ In every store that several processes can write to, a change is either stored or
 
 import importlib.util
 import json
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from object_stores import s3_options
+from reliability_data import together
 from shared_store_writer import CELLS, NODES, PROCESSES
 
 pytest_plugins = ["servers.fixtures"]
-PROGRAM = Path(__file__).with_name("shared_store_writer.py")
 
 
 def local(name, needs=None, **options):
@@ -79,7 +76,9 @@ def test_every_change_is_stored_or_refused(request, kind):
     root.create_group("new")
     root.store.close()
 
-    lines = together(url, options)
+    arguments = (url, json.dumps(options))
+    printed = together("shared_store_writer.py", *arguments, processes=PROCESSES)
+    lines = [line for own in printed for line in own]
     found = Counter(line.partition(" ")[0] for line in lines)
     assert bool(found["stored"]) == (kind != "nginx")  # which ignores all conditions
     if kind in SHARED:
@@ -100,7 +99,7 @@ def test_every_change_is_stored_or_refused(request, kind):
     if kind in SHARED:
         assert len(winners) == NODES
     for name, array in root["new"].arrays():
-        assert f"by {array.attrs['by']} stored node {name}" in lines
+        assert f"stored node {name}" in printed[array.attrs["by"]]
     root.store.close()
 
 
@@ -108,33 +107,3 @@ def cells(lines, outcome, what):
     """The numbers in the lines of an outcome."""
     start = f"{outcome} {what} "
     return np.array([int(line.split()[2]) for line in lines if line.startswith(start)], int)
-
-
-def together(url, options):
-    """Run the program in several processes at the same time; return the lines that they print."""
-    writers = [
-        subprocess.Popen(
-            [sys.executable, PROGRAM, url, json.dumps(options), str(number)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(PROCESSES)
-    ]
-    lines = []
-    try:
-        for writer in writers:
-            assert writer.stdout.readline() == "ready\n"
-        for writer in writers:
-            writer.stdin.write("go\n")
-            writer.stdin.flush()
-        for number, writer in enumerate(writers):
-            output, _ = writer.communicate()
-            assert writer.returncode == 0
-            lines += output.splitlines()
-            lines += [f"by {number} {line}" for line in output.splitlines()]
-    finally:
-        for writer in writers:
-            writer.kill()
-            writer.wait()
-    return lines
