@@ -66,8 +66,6 @@ class ForeignEncoding(ChunkKeyEncoding):
     def decode(self, key: str, ndim: int) -> tuple[int, ...] | None:
         """Return the chunk coordinates of a key, or None.
 
-        Notes
-        -----
         Few classes of zarr-python can decode keys.  For the others all permutations of the
         numbers in the key are encoded and compared.  Keys with adjacent or hashed
         coordinates are therefore not recognized.

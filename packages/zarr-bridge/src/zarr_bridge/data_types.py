@@ -109,13 +109,7 @@ def elements(scalar: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 @lru_cache(maxsize=256)
 def zdtype_of(data_type: DataType) -> ZDType[Any, Any]:
-    """Return the data type of zarr-python for a data type.
-
-    Raises
-    ------
-    ValueError
-        If zarr-python does not have the data type.
-    """
+    """Return the data type of zarr-python for a data type."""
     if isinstance(data_type, ForeignDataType):
         return cast("ZDType[Any, Any]", data_type.zdtype)
     definition = data_type.to_definition()

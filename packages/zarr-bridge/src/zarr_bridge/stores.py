@@ -149,18 +149,7 @@ class ZarrPythonStore(Store):
         return [None if one is None else next(got) for one in wanted]
 
     def get_ranges(self, ranges: list[tuple[str, int, int]]) -> Values:
-        """Return byte ranges of values, read concurrently.
-
-        Parameters
-        ----------
-        ranges : list of (str, int, int)
-            Key, start and stop of each byte range.
-
-        Returns
-        -------
-        list of buffers
-            The bytes; None for a missing key.
-        """
+        """Return byte ranges of values, read concurrently."""
 
         async def one(key: str, start: int, stop: int) -> Any:
             part = RangeByteRequest(start, stop)
@@ -253,8 +242,6 @@ class ZarrPythonStore(Store):
     def list_dir(self, prefix: str) -> Listing:
         """List keys and prefixes directly below a prefix.
 
-        Notes
-        -----
         Stores of zarr-python do not tell keys from prefixes, so the existence of each is checked.
         """
         check_prefix(prefix)

@@ -36,13 +36,7 @@ class ProblemsFound(click.exceptions.Exit):
 
 @contextmanager
 def report_errors(ctx: click.Context) -> Iterator[None]:
-    """Report errors and warnings of the library as text on standard error.
-
-    Raises
-    ------
-    Failure
-        Instead of any error that is not from click, unless ``--traceback`` is set.
-    """
+    """Report errors and warnings of the library as text on standard error."""
     # Restored at the end, because programs may call the commands.
     previous, warnings.showwarning = warnings.showwarning, _show_warning
     try:

@@ -55,13 +55,7 @@ class Location:
         )
 
     def open_array(self, mode: Literal["r", "r+"] = "r") -> Array:
-        """Open the node, which must be an array.
-
-        Raises
-        ------
-        Failure
-            If it is a group.
-        """
+        """Open the node, which must be an array."""
         from zarr_core import Array
 
         from zarr_cli.errors import Failure
@@ -92,13 +86,7 @@ def parse_location(text: str) -> Location:
 
 
 def parse_option(text: str) -> tuple[str, Any]:
-    """Split ``KEY=VALUE``; the value is JSON if it is valid JSON, otherwise text.
-
-    Raises
-    ------
-    click.BadParameter
-        If there is no key.
-    """
+    """Split ``KEY=VALUE``; the value is JSON if it is valid JSON, otherwise text."""
     import json
 
     key, equals, value = text.partition("=")
@@ -137,20 +125,9 @@ def location_arguments(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add arguments that are locations to a command, with the options for their stores.
 
-    Parameters
-    ----------
-    *names : str
-        Names of the arguments; the function receives a :class:`Location` for each.
-    optional : sequence of str
-        Names of the optional arguments, which come last; the default is None.
-    zarr_format : bool
-        Whether to add ``--zarr-format``, which limits the formats to open.  Commands that
-        write define this option with another meaning.
-
-    Notes
-    -----
     ``-o`` applies to every location that is a URL, or to all if none is; the options of directories
     apply to all.  If there are several locations, ``--<name>-option`` applies to one of them.
+    Commands that write define ``--zarr-format`` themselves, with another meaning.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,13 +19,7 @@ _PREFERENCE = ("v3", "v2", "draft", "draft-2021", "n5", "v1")
 
 
 def format_of(store: Store, path: str, zarr_format: int | str | None = None) -> Format:
-    """Return the format of a node, also if its metadata is damaged.
-
-    Raises
-    ------
-    NodeNotFoundError
-        If there is no node.
-    """
+    """Return the format of a node, also if its metadata is damaged."""
     try:
         return read_node(store, path, zarr_format)[0]
     except (MetadataError, ExtensionError):

@@ -35,13 +35,7 @@ class ProgressOutput:
 
     @contextmanager
     def bar(self, title: str) -> Iterator[Callable[[Progress], None] | None]:
-        """Yield a callback for ``progress=`` of zarr_core that draws a bar; None if not shown.
-
-        Parameters
-        ----------
-        title : str
-            The label of the bar.
-        """
+        """Yield a callback for ``progress=`` of zarr_core that draws a bar; None if not shown."""
         if not self.shown:
             yield None
             return

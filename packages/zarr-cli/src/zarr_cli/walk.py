@@ -62,13 +62,7 @@ class Member:
 def walk(group: Group, levels: int | None = None) -> Iterator[Member]:
     """Iterate over the members of a group, parents first, sorted by name within each group.
 
-    Parameters
-    ----------
-    group : Group
-        The start of the walk; it is not yielded itself.
-    levels : int, optional
-        The maximum depth: 1 for direct members, 2 also for members of direct subgroups.
-        All levels if not given.
+    With ``levels=1`` only over direct members, with 2 also over those of direct subgroups.
     """
     # A stack, because hierarchies may be deeper than the recursion limit of Python.
     stack = [] if levels == 0 else [_members(group, "")]

@@ -69,13 +69,7 @@ create_nodes = create_hierarchy
 def create_rooted_hierarchy(
     *, store: Any, nodes: Mapping[str, Any], overwrite: bool = False
 ) -> Any:
-    """Create nodes as :func:`create_hierarchy` does, and return the topmost.
-
-    Raises
-    ------
-    ValueError
-        If the nodes have no common root.
-    """
+    """Create nodes as :func:`create_hierarchy` does, and return the topmost."""
     paths = sorted((join_paths(path) for path in nodes), key=lambda path: path.count("/"))
     root = paths[0] if paths else ""
     if any(path != root and not path.startswith(f"{root}/" if root else "") for path in paths):

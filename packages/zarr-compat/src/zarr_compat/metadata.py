@@ -41,13 +41,7 @@ def metadata_of_document(document: Mapping[str, Any]) -> Any:
 
 
 def array_metadata_of(document: Mapping[str, Any]) -> Any:
-    """Return the metadata for a document of an array; of zarr-python's class if it is used.
-
-    Raises
-    ------
-    ValueError
-        If zarr-python does not support the metadata.
-    """
+    """Return the metadata for a document of an array; of zarr-python's class if it is used."""
     if not is_zarr_python_used():
         return MetadataDocument(document)
     name = "ArrayV3Metadata" if document["zarr_format"] == 3 else "ArrayV2Metadata"

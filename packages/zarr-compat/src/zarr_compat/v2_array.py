@@ -443,15 +443,7 @@ class Array:
         return _Selections(self.get_block_selection, self.set_block_selection)
 
     def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
-        """Iterate over a part of the first dimension.
-
-        Raises
-        ------
-        TypeError
-            If the array has no dimensions.
-        ValueError
-            If ``start`` or ``end`` is negative, or not an integer.
-        """
+        """Iterate over a part of the first dimension."""
         for name, value in (("start", start), ("end", end)):
             if value is not None and (not isinstance(value, int) or value < 0):
                 raise ValueError(f"{name} must be an integer of at least 0, not {value!r}")

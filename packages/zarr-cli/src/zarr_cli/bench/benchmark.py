@@ -62,28 +62,7 @@ def benchmark_codecs(
     only_also: bool = False,
     most: int = 16,
 ) -> BenchmarkResult:
-    """Measure codecs on a sample of the chunks of an array.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    also : sequence of Candidate
-        Additional candidates.
-    seconds : float
-        The approximate duration.
-    report : callable
-        Called with the number of completed trials and the total.
-    only_also : bool
-        Whether to use only the additional candidates.
-    most : int
-        The maximum number of chunks.
-
-    Raises
-    ------
-    Failure
-        If all chunks of the array are empty, or its present codecs fail.
-    """
+    """Measure codecs on a sample of the chunks of an array."""
     format_, _ = read_node(array.store, array.path)
     wanted = [Candidate(present=True), *also]
     if not only_also:

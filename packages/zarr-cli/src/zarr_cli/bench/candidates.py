@@ -48,15 +48,7 @@ class Candidate:
 
 
 def candidates(dtype: np.dtype[Any], *, checksum: bool = True) -> Iterator[Candidate]:
-    """Yield lossless codecs for a data type.
-
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        The data type of the elements in memory.
-    checksum : bool
-        Whether Zstandard frames have a checksum, as in new arrays.
-    """
+    """Yield lossless codecs for a data type."""
 
     def zstd(level: int) -> str:
         return f"zstd:level={level},checksum=true" if checksum else f"zstd:{level}"
@@ -93,13 +85,7 @@ def candidates(dtype: np.dtype[Any], *, checksum: bool = True) -> Iterator[Candi
 
 
 def parse_candidate(text: str) -> Candidate:
-    """Parse a codec chain such as ``numcodecs.shuffle:elementsize=4 + zstd:5``.
-
-    Raises
-    ------
-    ExtensionError
-        If a codec is unknown.
-    """
+    """Parse a codec chain such as ``numcodecs.shuffle:elementsize=4 + zstd:5``."""
     from zarr_core.extension import (
         ArrayToArrayCodec,
         ArrayToBytesCodec,

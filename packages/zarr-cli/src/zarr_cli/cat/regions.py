@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 def regions(array: Array) -> Callable[[tuple[int, ...]], tuple[range, ...]]:
     """Return a function from grid coordinates to the region of the chunk or shard.
 
-    Notes
-    -----
     Boundaries are listed only if lengths differ, because the chunks of a regular grid may
     not fit into memory.
     """

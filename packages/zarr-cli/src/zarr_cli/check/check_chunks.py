@@ -25,22 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_chunks(array: Array, result: ArrayCheck, reporter: Reporter) -> set[str]:
-    """Read all stored chunks of an array, with the concurrency of its store.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    result : ArrayCheck
-        Receives the results.
-    reporter : Reporter
-        Receives the number of checked chunks.
-
-    Returns
-    -------
-    set of str
-        The keys of the chunks that were read.
-    """
+    """Read all stored chunks of an array, with the concurrency of its store."""
     region = regions(array)
     keys: set[str] = set()
 

@@ -42,22 +42,6 @@ def compare_values(
     """Compare all elements of two arrays, in blocks that fit into memory.
 
     NaN is equal to NaN, and NaT to NaT.
-
-    Parameters
-    ----------
-    a, b : Array
-        The arrays, of the same shape.
-    path : str
-        The path of the arrays, for the difference.
-    tolerance : Tolerance
-        The tolerance for numbers.
-    reporter : Reporter
-        Receives the number of compared elements.
-
-    Returns
-    -------
-    Difference or None
-        The difference, with the first element that differs; None if the elements are equal.
     """
     count, first, largest = 0, None, 0.0
     whole = tuple(map(range, a.shape))
@@ -98,13 +82,7 @@ def compare_values(
 
 
 def unequal(one: NDArray, other: NDArray, tolerance: Tolerance) -> NDArray:
-    """Return a boolean array: where the elements of two arrays of one shape differ.
-
-    Raises
-    ------
-    TypeError
-        If the data types cannot be compared.
-    """
+    """Return a boolean array: where the elements of two arrays of one shape differ."""
     names = one.dtype.names
     if names is not None or other.dtype.names is not None:
         if names != other.dtype.names:

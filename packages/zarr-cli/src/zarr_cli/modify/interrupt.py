@@ -31,18 +31,7 @@ class Interrupted(click.ClickException):
 
 @contextmanager
 def explain_interrupt(message: str) -> Iterator[None]:
-    """Replace an interrupt by an error with a message.
-
-    Parameters
-    ----------
-    message : str
-        What is kept and how to resume.
-
-    Raises
-    ------
-    Interrupted
-        Instead of the interrupt.
-    """
+    """Replace an interrupt by an error with a message."""
     try:
         yield
     except KeyboardInterrupt:
@@ -50,15 +39,7 @@ def explain_interrupt(message: str) -> Iterator[None]:
 
 
 def resume_hint(store: Store, dest: Location, *, overwrite: bool) -> str:
-    """Return what an interrupt leaves at the destination and how to resume.
-
-    Parameters
-    ----------
-    store, dest
-        The destination.
-    overwrite : bool
-        Whether ``--overwrite`` was used.
-    """
+    """Return what an interrupt leaves at the destination and how to resume."""
     kept = f"Written data is kept at {dest}; incomplete nodes are not visible there."
     if not store.traits.supports_erasing:
         return f"{kept} Values cannot be replaced in this store: remove {dest.url} and start again."

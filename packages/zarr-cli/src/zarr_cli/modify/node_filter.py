@@ -44,13 +44,7 @@ class NodeFilter:
         return False
 
     def check_matched(self, source: object) -> None:
-        """Raise an error if no path matched.
-
-        Raises
-        ------
-        Failure
-            If there are patterns and no path matched.
-        """
+        """Raise an error if no path matched."""
         if not self.is_all and not self.matched:
             patterns = " ".join(self.include) or "the patterns: all are excluded"
             raise Failure(

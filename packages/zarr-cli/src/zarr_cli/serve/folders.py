@@ -41,13 +41,7 @@ class Folder:
     path: str
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the sorted names, without hidden ones.
-
-        Raises
-        ------
-        NodeMissingError
-            If there are no keys below the folder.
-        """
+        """Iterate over the sorted names, without hidden ones."""
         prefix = f"{self.path}/" if self.path else ""
         if not self.store.supports_listing:
             raise NodeMissingError(self.path)
@@ -58,11 +52,5 @@ class Folder:
         return iter(sorted(name for name in names if not name.startswith(".")))
 
     def __getitem__(self, name: str) -> Array | Group:
-        """Open the node with a name.
-
-        Raises
-        ------
-        NodeMissingError
-            If it is a folder itself.
-        """
+        """Open the node with a name."""
         return open_node(self.store, self.root, f"{self.path}/{name}" if self.path else name)

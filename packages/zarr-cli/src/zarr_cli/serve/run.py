@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
 
 def run_until_interrupted(server: StoreServer, started: Callable[[str], None]) -> None:
-    """Serve until the program receives SIGINT or SIGTERM.
-
-    Parameters
-    ----------
-    server : StoreServer
-        The server.
-    started : callable
-        Called with the URL when the server is ready.
-    """
+    """Serve until the program receives SIGINT or SIGTERM."""
     stopped = threading.Event()
 
     def stop(*_: Any) -> None:

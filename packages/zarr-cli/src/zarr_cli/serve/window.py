@@ -31,13 +31,7 @@ _NUMBERS = "biufc"
 
 
 def window(store: Store, root: str, query: Mapping[str, str]) -> Response:
-    """Return the elements of a selection such as ``3,0:512:2,0:512:2``.
-
-    Raises
-    ------
-    HTTPException
-        If the selection is not valid or needs too much memory.
-    """
+    """Return the elements of a selection such as ``3,0:512:2,0:512:2``."""
     array = requested_array(store, root, query)
     selection = _selection(query.get("selection", ""), array.shape)
     numbers = are_numbers(array.dtype)
