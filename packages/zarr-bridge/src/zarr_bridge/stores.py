@@ -29,6 +29,7 @@ from zarr_core.extension import (
     check_prefix,
     key_lock,
 )
+from zarr_core.interfaces.store import to_bytes
 from zarr_core.stores.local import LocalStore
 
 from zarr_bridge.calls import buffer_of, bytes_of
@@ -366,13 +367,6 @@ class ZarrPythonStore(Store):
 
         names: list[str] = self._call(prefix, work)
         return names
-
-
-def to_bytes(value: Buffers) -> bytes:
-    """Return a value as immutable bytes."""
-    if isinstance(value, bytes):
-        return value
-    return bytes(value) if isinstance(value, bytearray | memoryview) else b"".join(value)
 
 
 def _is_key(name: str) -> bool:
