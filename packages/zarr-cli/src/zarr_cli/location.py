@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from zarr_cli.modify.arguments import parse_value
 from zarr_cli.path_completion import complete
 
 if TYPE_CHECKING:
@@ -87,15 +88,10 @@ def parse_location(text: str) -> Location:
 
 def parse_option(text: str) -> tuple[str, Any]:
     """Split ``KEY=VALUE``; the value is JSON if it is valid JSON, otherwise text."""
-    import json
-
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise click.BadParameter(f"{text!r} is not KEY=VALUE")
-    try:
-        return key, json.loads(value)
-    except ValueError:
-        return key, value
+    return key, parse_value(value)
 
 
 def without_credentials(url: str) -> dict[str, Any]:
@@ -135,7 +131,7 @@ def location_arguments(
         def with_locations(**arguments: Any) -> Any:
             common = arguments.pop("storage_option")
             anonymous = arguments.pop("anonymous")
-            wanted = _format(arguments.pop("zarr_format")) if zarr_format else None
+            wanted = arguments.pop("zarr_format") if zarr_format else None
             given = {name: arguments[name] for name in names if arguments[name] is not None}
             any_url = any("://" in location.url for location in given.values())
             for name in names:
@@ -218,11 +214,19 @@ def _options(names: tuple[str, ...], zarr_format: bool) -> list[Any]:
         click.option("--anonymous", is_flag=True, help="Send no credentials; for public buckets.")
     )
     if zarr_format:
-        options.append(
-            click.option("--zarr-format", metavar="FORMAT", help="Open only this format: 3, 2.")
-        )
+        options.append(format_option(about="Open only this format: 3, 2."))
     return options
 
 
-def _format(text: str | None) -> int | str | None:
+def parse_format(text: str | None) -> int | str | None:
+    """Return the number or name of a format; None if there is none."""
     return int(text) if text and text.isdigit() else text
+
+
+def format_option(
+    flag: str = "--zarr-format", *, about: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return an option for a format; the command receives its number or name, or None."""
+    return click.option(
+        flag, metavar="FORMAT", callback=lambda _ctx, _param, text: parse_format(text), help=about
+    )

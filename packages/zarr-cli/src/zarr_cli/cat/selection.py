@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
+import click
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,8 +16,11 @@ Part: TypeAlias = "int | range"
 _PART = re.compile(r"\s*(-?\d+)?\s*(:)?\s*(-?\d+)?\s*(?:(:)\s*(-?\d+)?)?\s*")
 
 
-class SelectionTextError(ValueError):
+class SelectionTextError(click.BadParameter):
     """A selection is invalid or does not fit the array."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, param_hint="SELECTION")
 
 
 def parse_selection(

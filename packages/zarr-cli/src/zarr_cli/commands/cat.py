@@ -79,13 +79,10 @@ def command(
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} cannot be combined")
     form = "json" if as_json else form or "text"
-    from zarr_cli.cat.selection import SelectionTextError, parse_selection
+    from zarr_cli.cat.selection import parse_selection
 
     array = location.open_array()
-    try:
-        parts = parse_selection(selection, array.shape, array.dimension_names)
-    except SelectionTextError as error:
-        raise click.BadParameter(str(error), param_hint="SELECTION") from None
+    parts = parse_selection(selection, array.shape, array.dimension_names)
     on_terminal = output == "-" and is_terminal()
     if form == "npy" and on_terminal:
         raise click.UsageError(

@@ -37,7 +37,7 @@ def command(
         _check(location, group, progress, as_json)
         return
     store, path = location.locate(read_only=False)
-    try:
+    with store:
         if remove:
             group = zarr_core.unconsolidate_metadata(store, path, zarr_format=location.zarr_format)
         else:
@@ -45,8 +45,6 @@ def command(
                 group = zarr_core.consolidate_metadata(
                     store, path, zarr_format=location.zarr_format, progress=reports
                 )
-    finally:
-        store.close()
     metadata = group.metadata.consolidated
     nodes = 0 if metadata is None else len(metadata.entries)
     if as_json:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import click
 from zarr_core.messages import format_bytes, pluralize
 
+from zarr_cli.errors import explain_interrupt
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.modify.interrupt import explain_interrupt
 from zarr_cli.modify.node_filter import NodeFilter, filter_options
 from zarr_cli.output import echo, json_option, print_json
 from zarr_cli.progress import ProgressOutput, progress_options
 
 if TYPE_CHECKING:
     from typing import Literal
+
+    from zarr_transfer import Progress
 
 
 @click.command
@@ -65,7 +68,6 @@ def command(
     """
     import zarr_core
 
-    from zarr_cli.modify.last_progress import watch_progress
     from zarr_cli.modify.open_stores import open_node_in, open_stores, root_or_store
 
     lines: list[str] = []
@@ -87,12 +89,19 @@ def command(
             node_filter.check_matched(source)
         if dry_run:
             zarr_core.copy(node, root_or_store(to_store, dest), dest.path, dry_run=True, **options)
-            nbytes, keys = None, None
+            nbytes = keys = None
         else:
-            with explain_interrupt(left), watch_progress(progress, "copying") as reports:
+            last: deque[Progress] = deque(maxlen=1)
+            with explain_interrupt(left), progress.bar("copying") as draw:
+
+                def report(now: Progress) -> None:
+                    last.append(now)
+                    if draw is not None:
+                        draw(now)
+
                 root = root_or_store(to_store, dest)
-                zarr_core.copy(node, root, dest.path, progress=reports, **options)
-            nbytes, keys = reports.nbytes, reports.keys
+                zarr_core.copy(node, root, dest.path, progress=report, **options)
+            nbytes, keys = (last[0].nbytes, last[0].done) if last else (0, 0)
     nodes = [line for line in lines if line.startswith(("copy ", "skip "))]
     if as_json:
         print_json(
@@ -115,8 +124,8 @@ def command(
         echo(f"would copy {pluralize(copied, 'node')}{skipped} to {dest}")
     else:
         echo(
-            f"copied {pluralize(copied, 'node')}{skipped} to {dest}: {keys} chunks or other keys, "
-            f"{format_bytes(nbytes or 0)} stored"
+            f"copied {pluralize(copied, 'node')}{skipped} to {dest}: "
+            f"{pluralize(keys or 0, 'chunk')} or other keys, {format_bytes(nbytes or 0)} stored"
         )
 
 

@@ -63,11 +63,8 @@ def command(
     from zarr_stores.integrity.verify import verify
 
     store, path = location.locate()
-    try:
-        with progress.bar("verify") as report:
-            result = verify(store, file, path, digest=expected, progress=report)
-    finally:
-        store.close()
+    with store, progress.bar("verify") as report:
+        result = verify(store, file, path, digest=expected, progress=report)
     if as_json:
         print_json(result.to_json())
     elif not progress.quiet:

@@ -75,3 +75,13 @@ def update_consolidated(store: Store, location: Location) -> None:
     root = root_or_store(store, location)
     if isinstance(root, zarr_core.Group) and root.metadata.consolidated is not None:
         zarr_core.consolidate_metadata(store, zarr_format=root.zarr_format)
+
+
+def resume_hint(store: Store, dest: Location, *, overwrite: bool) -> str:
+    """Return what an interrupt leaves at the destination and how to resume."""
+    kept = f"Written data is kept at {dest}; incomplete nodes are not visible there."
+    if not store.traits.supports_erasing:
+        return f"{kept} Values cannot be replaced in this store: remove {dest.url} and start again."
+    return (
+        f"{kept} To resume, run the same command {'without --overwrite' if overwrite else 'again'}."
+    )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from zarr_core.messages import format_bytes, pluralize
 
+from zarr_cli.errors import explain_interrupt
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.modify.interrupt import explain_interrupt
 from zarr_cli.output import echo, json_option, print_json, print_table
 from zarr_cli.progress import ProgressOutput, progress_options
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 @click.group
-def bench() -> None:
+def command() -> None:
     """Compare codecs on the data of an array: bench codec."""
 
 
-@bench.command
+@command.command
 @location_arguments("location")
 @click.option(
     "--seconds", type=click.FloatRange(0.1), default=20.0, show_default=True,
