@@ -21,7 +21,7 @@ def test_only_stored_chunks_are_compared():
     one[10**5 - 1, 3] = other[70_000, 10**5 - 1] = other[5, 7] = 3
     [found] = compare(one, other, storage=False).differences
     assert found.where == "[5, 7]"
-    assert found.message.startswith("3 of 10000000000 differ")
+    assert found.message.startswith("3 of 10,000,000,000 differ")
 
 
 @pytest.mark.parametrize("size", [10**6, 10**12, 2**62])
@@ -57,7 +57,7 @@ def test_a_difference_between_misaligned_chunks_is_counted_once():
         first = ", ".join(str(number[0]) for number in differ.nonzero())
         found = compare(*arrays, storage=False).differences
         assert found[0].where == f"[{first}]"
-        assert found[0].message.startswith(f"{differ.sum()} of {differ.size} differ")
+        assert found[0].message.startswith(f"{differ.sum():,} of {differ.size:,} differ")
 
 
 @pytest.mark.parametrize("budget", [1, 7, 1000])

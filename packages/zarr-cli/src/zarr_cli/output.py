@@ -51,15 +51,18 @@ def print_json(document: Any) -> None:
     """
     from zarr_core.messages import escape_json
 
-    click.echo(escape_json(json_text(_strict(document))))
+    click.echo(escape_json(json_text(replace_non_finite(document))))
 
 
-def _strict(value: Any) -> Any:
+def replace_non_finite(value: Any) -> Any:
+    """Return a value with NaN and infinities replaced by strings."""
     if isinstance(value, float) and not isfinite(value):
         return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
-        return {name: _strict(item) for name, item in value.items()}
-    return [_strict(item) for item in value] if isinstance(value, (list, tuple)) else value
+        return {name: replace_non_finite(item) for name, item in value.items()}
+    return (
+        [replace_non_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+    )
 
 
 def json_text(document: Any, indent: str = "") -> str:

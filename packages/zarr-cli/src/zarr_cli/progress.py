@@ -101,5 +101,9 @@ def _draw_bar(title: str) -> Iterator[Callable[[Progress], None]]:
 def _amount(now: Progress) -> str:
     from zarr_core.messages import format_bytes
 
-    count = f"{now.done} {now.unit}" if now.total is None else f"{now.done}/{now.total} {now.unit}"
+    count = (
+        f"{now.done:,} {now.unit}"
+        if now.total is None
+        else f"{now.done:,}/{now.total:,} {now.unit}"
+    )
     return f"{count}, {format_bytes(now.nbytes)}" if now.nbytes else count

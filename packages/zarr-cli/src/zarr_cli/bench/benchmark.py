@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ZarrError
@@ -10,6 +11,7 @@ from zarr_core.formats.detect import read_node
 
 from zarr_cli.bench.candidates import Candidate, candidates
 from zarr_cli.bench.measure import measure, prepare_trial
+from zarr_cli.bench.recommend import best, recommend
 from zarr_cli.bench.sample import chunk_shape, sample
 from zarr_cli.errors import Failure
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 _SAMPLE = 64 << 20  # bytes of elements
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BenchmarkResult:
     """The result of a benchmark.
 
@@ -51,6 +53,16 @@ class BenchmarkResult:
     def present(self) -> Trial:
         """The trial of the present codecs."""
         return next(each for each in self.trials if each.candidate.present)
+
+    @cached_property
+    def best(self) -> set[int]:
+        """The indices of the trials that no other trial beats in size and both speeds."""
+        return best(self.trials)
+
+    @cached_property
+    def recommended(self) -> dict[str, int]:
+        """The indices of the recommended trials by purpose."""
+        return recommend(self.trials)
 
 
 def benchmark_codecs(

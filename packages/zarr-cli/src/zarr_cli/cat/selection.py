@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Part: TypeAlias = "int | range"
 """The selection of one dimension: an index, which drops the dimension, or a range."""
 
-_PART = re.compile(r"\s*(-?\d+)?\s*(:)?\s*(-?\d+)?\s*(?:(:)\s*(-?\d+)?)?\s*")
+_PART = re.compile(r"\s*(-?\d{1,18})?\s*(:)?\s*(-?\d{1,18})?\s*(?:(:)\s*(-?\d{1,18})?)?\s*")
 
 
 class SelectionTextError(click.BadParameter):

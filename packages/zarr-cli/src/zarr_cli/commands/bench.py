@@ -99,10 +99,7 @@ def _speed(nbytes: int, seconds: float) -> float:
 
 
 def _document(location: Location, result: BenchmarkResult) -> dict[str, Any]:
-    from zarr_cli.bench.recommend import best, recommend
-
-    trials, whole = result.trials, result.nbytes
-    front, chosen = best(trials), recommend(trials)
+    trials, whole, front = result.trials, result.nbytes, result.best
     return {
         "location": str(location),
         "sample": {"chunks": len(result.chunks), "nbytes": whole},
@@ -122,7 +119,8 @@ def _document(location: Location, result: BenchmarkResult) -> dict[str, Any]:
             for number, each in enumerate(trials)
         ],
         "recommended": {
-            purpose: _candidate_name(trials[number].candidate) for purpose, number in chosen.items()
+            purpose: _candidate_name(trials[number].candidate)
+            for purpose, number in result.recommended.items()
         },
         "excluded": [
             {"codecs": _candidate_name(candidate), "reason": reason}
@@ -151,10 +149,7 @@ def _candidate_name(candidate: Candidate) -> str:
 
 
 def _print(location: Location, array: Array, result: BenchmarkResult, *, show_all: bool) -> None:
-    from zarr_cli.bench.recommend import best, recommend
-
-    trials, whole = result.trials, result.nbytes
-    front, chosen = best(trials), recommend(trials)
+    trials, whole, front = result.trials, result.nbytes, result.best
     rounds = pluralize(max(len(each.encoding) for each in trials), "round")
     echo(
         f"{location}: {pluralize(len(result.chunks), 'chunk')} tried, {format_bytes(whole)} of "
@@ -184,7 +179,7 @@ def _print(location: Location, array: Array, result: BenchmarkResult, *, show_al
         echo(f"{pluralize(len(result.excluded), 'other')} excluded; --all lists the reasons")
     for candidate, reason in result.excluded if show_all else ():
         echo(f"excluded {_candidate_name(candidate)}: {reason.splitlines()[0]}")
-    for purpose, number in chosen.items():
+    for purpose, number in result.recommended.items():
         echo(f"for {purpose} ({_PURPOSES[purpose]}): {_advice(trials[number], result, location)}")
 
 

@@ -103,7 +103,7 @@ def _print_preview(array: Array, parts: tuple[Part, ...], progress: ProgressOutp
 
     echo(preview(array, parts, shutil.get_terminal_size().columns))
     if (count := prod(lengths(parts))) > WHOLE:
-        progress.note(f"corners of {count} elements; --all prints all of them")
+        progress.note(f"corners of {count:,} elements; --all prints all of them")
 
 
 def _write(array: Array, parts: tuple[Part, ...], form: str, output: str, report: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from zarr_core.messages import pluralize
 
 from zarr_cli.errors import Failure, ProblemsFound
 from zarr_cli.location import Location, location_arguments
@@ -54,7 +55,7 @@ def command(
     elif remove:
         echo(f"{location}: consolidated metadata removed")
     else:
-        echo(f"{location}: consolidated metadata of {nodes} nodes written")
+        echo(f"{location}: consolidated metadata of {pluralize(nodes, 'node')} written")
 
 
 def _check(location: Location, group: object, progress: ProgressOutput, as_json: bool) -> None:

@@ -45,7 +45,7 @@ def command(
     overwrite: bool,
     skip_existing: bool,
     compare: Literal["content", "size"],
-    node_filter: NodeFilter,
+    only: NodeFilter | None,
     dry_run: bool,
     progress: ProgressOutput,
     as_json: bool,
@@ -75,7 +75,7 @@ def command(
         "overwrite": overwrite,
         "if_exists": "skip" if skip_existing else "raise",
         "compare": compare,
-        "only": None if node_filter.is_all else node_filter,
+        "only": only,
         "log": lines.append,
     }
     left = (
@@ -84,9 +84,9 @@ def command(
     )
     with open_stores(source, dest) as (from_store, to_store):
         node = open_node_in(from_store, source)
-        if not node_filter.is_all:
-            zarr_core.copy(node, {}, source.path, dry_run=True, only=node_filter)
-            node_filter.check_matched(source)
+        if only is not None:
+            zarr_core.copy(node, {}, source.path, dry_run=True, only=only)
+            only.check_matched(source)
         if dry_run:
             zarr_core.copy(node, root_or_store(to_store, dest), dest.path, dry_run=True, **options)
             nbytes = keys = None

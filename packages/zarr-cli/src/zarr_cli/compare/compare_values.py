@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import CodecError, StoreError
+from zarr_core.messages import pluralize
 
 from zarr_cli.cat.blocks import BUDGET, blocks
 from zarr_cli.cat.elements import as_text
@@ -75,7 +76,7 @@ def compare_values(
     if first is None:
         return None
     where, mine, its = ", ".join(map(str, first[0])), *first[1:]
-    text = f"{count} of {a.size} differ, first at [{where}]: {mine} in A, {its} in B"
+    text = f"{count:,} of {a.size:,} differ, first at [{where}]: {mine} in A, {its} in B"
     if largest:
         text += f"; maximum difference {largest:.6g}"
     return Difference(path, "values", f"[{where}]", mine, its, text)
@@ -140,7 +141,5 @@ def _index(block: tuple[Part, ...], number: int) -> tuple[int, ...]:
 def _unreadable(path: str, block: tuple[Part, ...], reason: str) -> Difference:
     size = prod(lengths(block))
     where = ", ".join(f"{part.start}:{part.stop}" for part in block if isinstance(part, range))
-    message = (
-        f"{size} elements at [{where}] cannot be read, and the comparison stops here: {reason}"
-    )
+    message = f"{pluralize(size, 'element')} at [{where}] cannot be read, and the comparison stops here: {reason}"
     return Difference(path, "values", f"[{where}]", "", "", message)

@@ -88,7 +88,7 @@ def _print(
             (
                 f"/{step.path}",
                 "not possible" if step.problems else _ACTIONS[step.cost],
-                str(step.chunks) if touched and step.chunks is not None else "-",
+                f"{step.chunks:,}" if touched and step.chunks is not None else "-",
                 format_bytes(step.nbytes) if touched and step.nbytes is not None else "-",
             )
         )
