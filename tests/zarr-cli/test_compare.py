@@ -79,7 +79,7 @@ def test_damaged_and_incomparable_arrays(here, command, query):
     with open("2.zarr/height/1.1", "wb") as stream:
         stream.write(b"?")
     shown = command("diff", "2.zarr#height", "3.zarr#height", "--ignore-storage", status=1)
-    assert "8000 elements at [0:100, 0:80] cannot be read" in shown
+    assert "8,000 elements at [0:100, 0:80] cannot be read" in shown
     assert "height/1.1" in shown
     with open("2.zarr/height/.zarray", "w") as stream:
         stream.write("{")
