@@ -22,16 +22,8 @@ if TYPE_CHECKING:
 class Location:
     """A store and a path in it.
 
-    Parameters
-    ----------
-    url : str
-        A path or URL, as :func:`zarr_core.open` takes it.
-    path : str
-        The path of a node in the store: the part after ``#``.
-    storage_options : mapping
-        Additional arguments for the store.
-    zarr_format : int, str or None
-        The only format that is accepted.
+    ``url`` is a path or URL, as :func:`zarr_core.open` takes it; ``path`` the part after ``#``;
+    ``zarr_format`` the only format that is accepted, if it is not None.
     """
 
     url: str

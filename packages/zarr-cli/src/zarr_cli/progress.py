@@ -20,15 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProgressOutput:
-    """The output of a long command on standard error.
-
-    Parameters
-    ----------
-    shown : bool
-        Whether to draw a bar.
-    quiet : bool
-        Whether to print only results and errors.
-    """
+    """The output of a long command on standard error: a bar if ``shown``, notes unless ``quiet``."""
 
     shown: bool
     quiet: bool

@@ -23,18 +23,9 @@ if TYPE_CHECKING:
 class Member:
     """A node of a hierarchy, which may be damaged.
 
-    Parameters
-    ----------
-    path : str
-        The path relative to the start of the walk; empty for the start itself.
-    node : Array, Group or None
-        None if it cannot be opened.
-    metadata : ArrayMetadata, GroupMetadata or None
-        Its metadata; None if it cannot be read.
-    problem : str
-        Why the node cannot be opened; empty if it can.
-    last : bool
-        Whether it is the last member of its group.
+    ``path`` is relative to the start of the walk, empty for the start itself.  ``node`` is None if it
+    cannot be opened, ``problem`` says why; ``metadata`` is None if it cannot be read.  ``last`` is
+    whether it is the last member of its group.
     """
 
     path: str

@@ -30,14 +30,8 @@ _SAMPLE = 64 << 20  # bytes of elements
 class BenchmarkResult:
     """The result of a benchmark.
 
-    Parameters
-    ----------
-    chunks : sequence of ndarray
-        The chunks that were encoded.
-    trials : list of Trial
-        The trials, smallest first; one of them has the present codecs.
-    excluded : list of (Candidate, str)
-        The excluded candidates, with the reason.
+    ``chunks`` were encoded.  ``trials`` are smallest first; one of them has the present codecs.
+    ``excluded`` are candidates, with the reason.
     """
 
     chunks: Sequence[np.ndarray[Any, Any]]

@@ -17,16 +17,8 @@ if TYPE_CHECKING:
 class Candidate:
     """Codecs, in the syntax of the command line.
 
-    Parameters
-    ----------
-    filters : tuple of str
-        Array -> array codecs.
-    serializer : str or None
-        The array -> bytes codec; None for the default of the data type.
-    compressors : tuple of str
-        Bytes -> bytes codecs.
-    present : bool
-        Whether it represents the present codecs of the array.
+    ``serializer`` is None for the default of the data type; ``present`` stands for the present
+    codecs of the array.
     """
 
     filters: tuple[str, ...] = ()

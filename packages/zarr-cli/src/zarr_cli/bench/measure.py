@@ -32,17 +32,7 @@ _SLOWEST = 0.15  # maximum fraction of the time for one chunk
 
 @dataclass(slots=True)
 class Trial:
-    """One candidate and its measurements.
-
-    Parameters
-    ----------
-    candidate : Candidate
-        The codecs.
-    definitions : tuple of ExtensionDefinition
-        The codecs as in metadata.
-    chain : PreparedCodecChain
-        The codec chain that encodes a chunk.
-    """
+    """One candidate and its measurements; ``chain`` encodes a chunk."""
 
     candidate: Candidate
     definitions: tuple[ExtensionDefinition, ...]

@@ -25,13 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The tolerance for numbers: ``atol + rtol * abs(b)``.
-
-    Parameters
-    ----------
-    rtol, atol : float
-        Relative tolerance, relative to the element of the second array; absolute tolerance.
-    """
+    """The tolerance for numbers: ``atol + rtol * abs(b)``, with ``b`` of the second array."""
 
     rtol: float = 0.0
     atol: float = 0.0

@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 class NodeFilter:
     """A filter of nodes by path patterns; called with each path.
 
-    Parameters
-    ----------
-    include, exclude : tuple of str
-        Patterns, in which ``*`` matches anything.  A pattern that matches a group also
-        matches all nodes below it.
+    In patterns, ``*`` matches anything.  A pattern that matches a group also matches all nodes
+    below it.
     """
 
     include: tuple[str, ...] = ()

@@ -26,15 +26,7 @@ def has_keys(store: Store, path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A prefix that is not a node, with the names directly below it.
-
-    Parameters
-    ----------
-    store : Store
-        The served store.
-    root, path : str
-        The served path; the path of the folder.
-    """
+    """A prefix that is not a node, with the names directly below it; ``root`` is the served path."""
 
     store: Store
     root: str
