@@ -10,6 +10,7 @@ import click
 import numpy as np
 import pytest
 import zarr_core as zarr
+from example_distributions import write_distribution
 from formats_for_commands import FORMATS, HEIGHT
 from zarr_cli import output
 from zarr_cli.cat.blocks import BUDGET
@@ -285,15 +286,9 @@ def test_broken_and_conflicting_extensions(command, query, tmp_path, monkeypatch
     from zarr_core.registry import discovery
 
     for name in ("one", "two"):
-        folder = tmp_path / f"acme_{name}-1.0.dist-info"
-        folder.mkdir()
-        (folder / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: acme-{name}\nVersion: 1.0\n"
-        )
-        (folder / "entry_points.txt").write_text(
-            f"[zarr_core.codec]\nacme.both = json:loads\nacme.{name} = not_there:Codec\n"
-            "[zarr_core.codec.fast]\nacme.slow = not_there:Fast\n"
-        )
+        points = f"[zarr_core.codec]\nacme.both = json:loads\nacme.{name} = not_there:Codec\n"
+        points += "[zarr_core.codec.fast]\nacme.slow = not_there:Fast\n"
+        write_distribution(tmp_path, f"acme-{name}", "1.0", points)
     monkeypatch.syspath_prepend(str(tmp_path))
     discovery.refresh()
     try:
