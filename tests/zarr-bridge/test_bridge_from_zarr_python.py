@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zarr as zarr_python
 import zarr_core as zarr
+from example_distributions import write_distribution
 from zarr_bridge.hooks import zarr_supply_extension
 from zarr_core.config import config
 from zarr_core.errors import (
@@ -198,10 +199,7 @@ def far(tmp_path, monkeypatch):
     site = tmp_path / "site"
     texts = {"far-zarr": ENTRY_POINTS, "near-zarr": "[zarr.codecs]\nfar-twice = far_zarr:Direct\n"}
     for name, text in texts.items():
-        info = site / f"{name.replace('-', '_')}-1.5.dist-info"
-        info.mkdir(parents=True)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.5\n")
-        (info / "entry_points.txt").write_text(text)
+        write_distribution(site, name, "1.5", text)
     (site / "far_zarr.py").write_text(SOURCE)
     (site / "far_broken.py").write_text("raise SystemExit('no licence')")
     monkeypatch.syspath_prepend(str(site))
