@@ -35,15 +35,7 @@ def _adapt_class(name: str, library: Any) -> type[ChunkKeyEncoding]:
 
 @dataclass(frozen=True, slots=True)
 class ForeignEncoding(ChunkKeyEncoding):
-    """A chunk key encoding of zarr-python.
-
-    Parameters
-    ----------
-    encoding : zarr.core.chunk_key_encodings.ChunkKeyEncoding
-        The wrapped encoding.
-    name : str
-        Name of the encoding in metadata.
-    """
+    """A chunk key encoding of zarr-python."""
 
     library: ClassVar[Any] = None
 

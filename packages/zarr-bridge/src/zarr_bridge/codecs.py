@@ -139,13 +139,7 @@ class _ForeignCodec:
 
 @dataclass(frozen=True, slots=True)
 class ForeignArrayToArray(_ForeignCodec, ArrayToArrayCodec):
-    """An array -> array codec of zarr-python.
-
-    Parameters
-    ----------
-    codec : zarr.abc.codec.ArrayArrayCodec
-        The wrapped codec.
-    """
+    """An array -> array codec of zarr-python."""
 
     codec: Any
     _memory: _Memory = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -167,11 +161,6 @@ class ForeignArrayToArray(_ForeignCodec, ArrayToArrayCodec):
 @dataclass(frozen=True, slots=True)
 class ForeignArrayToBytes(_ForeignCodec, ArrayToBytesCodec):
     """An array -> bytes codec of zarr-python.
-
-    Parameters
-    ----------
-    codec : zarr.abc.codec.ArrayBytesCodec
-        The wrapped codec.
 
     Notes
     -----
@@ -197,13 +186,7 @@ class ForeignArrayToBytes(_ForeignCodec, ArrayToBytesCodec):
 
 @dataclass(frozen=True, slots=True)
 class ForeignBytesToBytes(_ForeignCodec, BytesToBytesCodec):
-    """A bytes -> bytes codec of zarr-python.
-
-    Parameters
-    ----------
-    codec : zarr.abc.codec.BytesBytesCodec
-        The wrapped codec.
-    """
+    """A bytes -> bytes codec of zarr-python."""
 
     codec: Any
     _spec: ArraySpec | None = field(default=None, repr=False, compare=False)

@@ -31,13 +31,7 @@ def _adapt_class(name: str, library: Any) -> type[DataType]:
 
 @dataclass(frozen=True, slots=True)
 class ForeignDataType(DataType):
-    """A data type of zarr-python.
-
-    Parameters
-    ----------
-    zdtype : ZDType
-        The wrapped data type.
-    """
+    """A data type of zarr-python."""
 
     library: ClassVar[Any] = None
 

@@ -61,13 +61,7 @@ def _iterator(name: str) -> Callable[..., Any]:
 
 
 class AsyncNode:
-    """A node with asynchronous methods; other attributes are those of the wrapped node.
-
-    Parameters
-    ----------
-    node : Array or Group
-        The node.
-    """
+    """A node with asynchronous methods; other attributes are those of the wrapped node."""
 
     def __init_subclass__(
         cls, coroutines: tuple[str, ...] = (), iterators: tuple[str, ...] = (), **options: Any

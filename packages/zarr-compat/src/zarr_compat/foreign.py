@@ -33,11 +33,6 @@ METADATA_NAMES = frozenset({"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmet
 class ForeignStore(zarr_core.Store):
     """A store of the core that wraps a store with asynchronous methods.
 
-    Parameters
-    ----------
-    store : zarr_compat.store.Store
-        The store.
-
     Notes
     -----
     ``update`` excludes other threads of this process.

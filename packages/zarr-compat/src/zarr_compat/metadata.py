@@ -67,13 +67,7 @@ def metadata_of_array(array: zarr_core.Array, attributes: dict[str, Any]) -> Any
 
 
 class MetadataDocument:
-    """A metadata document of an array, whose members are attributes.
-
-    Parameters
-    ----------
-    document : mapping
-        The document, including the attributes.
-    """
+    """A metadata document of an array, with its attributes; its members are attributes of the object."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = dict(document)

@@ -47,13 +47,7 @@ ByteRequest: TypeAlias = RangeByteRequest | OffsetByteRequest | SuffixByteReques
 
 
 class Store(ABC):
-    """Base class for stores of programs; :mod:`zarr_compat.foreign` adapts them.
-
-    Parameters
-    ----------
-    read_only : bool
-        Whether the store is read-only.
-    """
+    """Base class for stores of programs; :mod:`zarr_compat.foreign` adapts them."""
 
     supports_writes: bool = True
     supports_deletes: bool = True
