@@ -78,6 +78,8 @@ def command(
         "only": only,
         "log": lines.append,
     }
+    keys: int | None = None
+    nbytes: int | None = None
     left = (
         f"Copied data is kept at {dest}; incomplete nodes are not visible there. To resume, run "
         "the same command" + (" without --overwrite." if overwrite else " again.")
@@ -89,7 +91,6 @@ def command(
             only.check_matched(source)
         if dry_run:
             zarr_core.copy(node, root_or_store(to_store, dest), dest.path, dry_run=True, **options)
-            nbytes = keys = None
         else:
             last: deque[Progress] = deque(maxlen=1)
             with explain_interrupt(left), progress.bar("copying") as draw:
