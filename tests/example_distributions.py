@@ -1,4 +1,4 @@
-"""The distributions of examples/, installed as by users."""
+"""Distributions for tests: those of examples/, installed as by users, and written ones."""
 
 import shutil
 import subprocess
@@ -25,3 +25,11 @@ def install_examples(folder, *names):
     target = folder / "site"
     subprocess.run([*PIP, str(target), *map(str, copies)], check=True)
     return target
+
+
+def write_distribution(folder, name, version, entry_points):
+    """Write what pip stores about a distribution; tests write its modules themselves."""
+    info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (info / "entry_points.txt").write_text(entry_points)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zarr as zarr_python
 import zarr_core as zarr
+from example_distributions import write_distribution
 from zarr_bridge.hooks import zarr_supply_extension
 from zarr_core.config import config
 from zarr_core.errors import (
@@ -135,6 +136,39 @@ class Rows(ChunkKeyEncoding):
     prefix: str = "row"
     def encode_chunk_key(self, chunk_coords):
         return f"{self.prefix}-" + "_".join(f"{n:03}" for n in reversed(chunk_coords))
+
+
+@dataclass(frozen=True)
+class Reversed(BytesBytesCodec):
+    """Reverses the bytes of each element, and adds the shape; waits like a service."""
+    name: str = "near-reversed"
+    is_fixed_size = False
+    def _head(self, spec):
+        return np.array(spec.shape, "<u4").tobytes()
+    async def _encode_single(self, data, spec):
+        await asyncio.sleep(0.02)
+        size = spec.dtype.to_native_dtype().itemsize
+        turned = data.as_numpy_array().view("u1").reshape(-1, size)[:, ::-1].tobytes()
+        return spec.prototype.buffer.from_bytes(self._head(spec) + turned)
+    async def _decode_single(self, data, spec):
+        await asyncio.sleep(0.02)
+        head, size = self._head(spec), spec.dtype.to_native_dtype().itemsize
+        content = data.to_bytes()
+        assert content[: len(head)] == head
+        turned = np.frombuffer(content[len(head) :], "u1").reshape(-1, size)[:, ::-1]
+        return spec.prototype.buffer.from_bytes(turned.tobytes())
+
+
+@dataclass(frozen=True)
+class Plain(ArrayBytesCodec):
+    """Returns an array of NumPy, which zarr-python accepts."""
+    name: str = "near-plain"
+    is_fixed_size = True
+    async def _encode_single(self, data, spec):
+        return spec.prototype.buffer.from_bytes(data.as_numpy_array().tobytes())
+    async def _decode_single(self, data, spec):
+        dtype = spec.dtype.to_native_dtype()
+        return np.frombuffer(data.to_bytes(), dtype).reshape(spec.shape).copy()
 '''
 ENTRY_POINTS = """
 [zarr.codecs]
@@ -146,6 +180,8 @@ far-broken = far_broken:Xor
 far-wrong = far_zarr:Rows
 far-twice = far_zarr:Xor
 gzip = far_zarr:Xor
+near-reversed = far_zarr:Reversed
+near-plain = far_zarr:Plain
 [zarr.codecs.far-many]
 one = far_zarr:Xor
 [zarr.data_type]
@@ -163,10 +199,7 @@ def far(tmp_path, monkeypatch):
     site = tmp_path / "site"
     texts = {"far-zarr": ENTRY_POINTS, "near-zarr": "[zarr.codecs]\nfar-twice = far_zarr:Direct\n"}
     for name, text in texts.items():
-        info = site / f"{name.replace('-', '_')}-1.5.dist-info"
-        info.mkdir(parents=True)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.5\n")
-        (info / "entry_points.txt").write_text(text)
+        write_distribution(site, name, "1.5", text)
     (site / "far_zarr.py").write_text(SOURCE)
     (site / "far_broken.py").write_text("raise SystemExit('no licence')")
     monkeypatch.syspath_prepend(str(site))
@@ -389,68 +422,12 @@ def test_zarr_python_is_imported_on_first_use():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-SPEC_SOURCE = '''
-import asyncio
-from dataclasses import dataclass
-import numpy as np
-from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
-
-
-@dataclass(frozen=True)
-class Reversed(BytesBytesCodec):
-    """Reverses the bytes of each element, and adds the shape; waits like a service."""
-    name: str = "near-reversed"
-    is_fixed_size = False
-    def _head(self, spec):
-        return np.array(spec.shape, "<u4").tobytes()
-    async def _encode_single(self, data, spec):
-        await asyncio.sleep(0.02)
-        size = spec.dtype.to_native_dtype().itemsize
-        turned = data.as_numpy_array().view("u1").reshape(-1, size)[:, ::-1].tobytes()
-        return spec.prototype.buffer.from_bytes(self._head(spec) + turned)
-    async def _decode_single(self, data, spec):
-        await asyncio.sleep(0.02)
-        head, size = self._head(spec), spec.dtype.to_native_dtype().itemsize
-        content = data.to_bytes()
-        assert content[: len(head)] == head
-        turned = np.frombuffer(content[len(head) :], "u1").reshape(-1, size)[:, ::-1]
-        return spec.prototype.buffer.from_bytes(turned.tobytes())
-
-
-@dataclass(frozen=True)
-class Plain(ArrayBytesCodec):
-    """Returns an array of NumPy, which zarr-python accepts."""
-    name: str = "near-plain"
-    is_fixed_size = True
-    async def _encode_single(self, data, spec):
-        return spec.prototype.buffer.from_bytes(data.as_numpy_array().tobytes())
-    async def _decode_single(self, data, spec):
-        dtype = spec.dtype.to_native_dtype()
-        return np.frombuffer(data.to_bytes(), dtype).reshape(spec.shape).copy()
-'''
-NEAR = "[zarr.codecs]\nnear-reversed = near:Reversed\nnear-plain = near:Plain\n"
-
-
 @pytest.fixture
-def near(tmp_path, monkeypatch):
-    """The distribution near-plugin, with codecs that inherit from_dict and to_dict."""
-    site = tmp_path / "near"
-    site.mkdir()
-    (site / "near.py").write_text(SPEC_SOURCE)
-    info = site / "near_plugin-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: near-plugin\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(NEAR)
-    monkeypatch.syspath_prepend(site)
-    discovery.refresh()
-    from zarr.registry import register_codec
-
-    module = importlib.import_module("near")
-    register_codec("near-reversed", module.Reversed)
-    register_codec("near-plain", module.Plain)
-    yield
-    discovery.refresh()
-    sys.modules.pop("near", None)
+def near(far):
+    """Codecs that inherit from_dict and to_dict, also registered with zarr-python."""
+    module = importlib.import_module("far_zarr")
+    zarr_python.registry.register_codec("near-reversed", module.Reversed)
+    zarr_python.registry.register_codec("near-plain", module.Plain)
 
 
 REVERSED = {"name": "near-reversed"}

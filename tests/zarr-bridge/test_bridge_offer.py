@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import zarr as zarr_python
 import zarr_core as zarr
-from example_distributions import install_examples
+from example_distributions import install_examples, write_distribution
 from zarr_bridge.offer import register
 from zarr_core.errors import ExtensionLoadError
 from zarr_core.registry import discovery
@@ -128,10 +128,8 @@ def test_unknown_name_raises(registered):
 
 
 def test_codec_that_cannot_be_imported_is_omitted(acme, tmp_path, monkeypatch):
-    info = tmp_path / "broken_codec-2.5.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-codec\nVersion: 2.5\n")
-    (info / "entry_points.txt").write_text("[zarr_core.codec]\nacme.broken = nowhere:Codec\n")
+    points = "[zarr_core.codec]\nacme.broken = nowhere:Codec\n"
+    write_distribution(tmp_path, "broken-codec", "2.5", points)
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.warns(UserWarning, match=r"'acme\.broken' is not registered: .*broken-codec 2\.5"):
         assert "gzip" in register()
@@ -142,15 +140,13 @@ def test_codec_that_cannot_be_imported_is_omitted(acme, tmp_path, monkeypatch):
 def test_one_class_for_both_libraries(tmp_path):
     """zarr-python finds the second entry point and writes; both read, without register()."""
     site = tmp_path / "site"
-    info = site / "both_plugin-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: both-plugin\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
+    write_distribution(
+        site, "both-plugin", "1.0",
         "[zarr_core.codec]\nboth.xor = both:Xor\n"
         "[zarr.codecs]\nboth.xor = both_zarr:Xor\n"
         "[zarr_core.chunk_key_encoding]\nboth.flat = both:Flat\n"
-        "[zarr.chunk_key_encoding]\nboth.flat = both_zarr:Flat\n"
-    )
+        "[zarr.chunk_key_encoding]\nboth.flat = both_zarr:Flat\n",
+    )  # fmt: skip
     (site / "both.py").write_text(
         "from dataclasses import dataclass\n"
         "from zarr_core.extension import BytesToBytesCodec, ChunkKeyEncoding, ExtensionDefinition\n"

@@ -6,25 +6,9 @@ import shlex
 import numpy as np
 import pytest
 import zarr_core as zarr
-from click.testing import CliRunner
 from zarr_cli.bench.candidates import Candidate, candidates
 from zarr_cli.bench.measure import Trial
 from zarr_cli.bench.recommend import best, recommend
-from zarr_cli.command_group import cli
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """Return a function that runs a command line in an empty folder and returns its output."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words, status=0):
-        done = CliRunner().invoke(cli, [*map(str, words)])
-        assert done.exit_code == status, done.output + repr(done.exception)
-        assert "Traceback" not in done.output
-        return done.stdout if status == 0 else done.output
-
-    return call
 
 
 def bench(run, location, *words):

@@ -53,7 +53,7 @@ def test_all_kinds_of_differences(here, command, query):
     }
     shown = command("diff", "three.zip", "3.zarr", status=1)
     assert '  /attributes/units: "m" in A, "cm" in B\n' in shown
-    assert "2 of 8000 differ, first at [3, 4]: 13 in A, 14 in B; maximum difference 5" in shown
+    assert "2 of 8,000 differ, first at [3, 4]: 13 in A, 14 in B; maximum difference 5" in shown
     assert "  node: array only in A\n" in shown
     assert "  node: array in A, group in B\n" in shown
     assert shown.endswith("11 differences in 11 nodes\n")
@@ -79,7 +79,7 @@ def test_damaged_and_incomparable_arrays(here, command, query):
     with open("2.zarr/height/1.1", "wb") as stream:
         stream.write(b"?")
     shown = command("diff", "2.zarr#height", "3.zarr#height", "--ignore-storage", status=1)
-    assert "8000 elements at [0:100, 0:80] cannot be read" in shown
+    assert "8,000 elements at [0:100, 0:80] cannot be read" in shown
     assert "height/1.1" in shown
     with open("2.zarr/height/.zarray", "w") as stream:
         stream.write("{")

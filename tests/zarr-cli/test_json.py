@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_cli.command_group import cli
-from zarr_cli.table import ENTRIES
+from zarr_cli.table import COMMANDS as NAMES
 
 COMMANDS = {
     "info": ["3.zarr", "--stored"],
@@ -49,7 +49,7 @@ WITHOUT = {
 def leaves():
     """Return the names of all commands, with their objects."""
     context = click.Context(cli)
-    for name in ENTRIES:
+    for name in NAMES:
         command = cli.get_command(context, name)
         if isinstance(command, click.Group):
             for below, inner in command.commands.items():

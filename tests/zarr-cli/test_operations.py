@@ -13,20 +13,6 @@ from zarr_cli.command_group import cli
 FORMATS = [2, 3, "n5"]
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """Return a function that runs a command line in an empty folder and returns its output."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words, status=0, **more):
-        done = CliRunner().invoke(cli, [*map(str, words)], **more)
-        assert done.exit_code == status, done.output + repr(done.exception)
-        assert "Traceback" not in done.output
-        return done.stdout if status == 0 else done.output
-
-    return call
-
-
 def read(*words, run):
     return json.loads(run(*words, "--json"))
 
@@ -97,7 +83,7 @@ def test_create_array_from_file(run):
         (["--shape", "4", "-z", "gzip:12"], "12 is more than 9"),
         (["--shape", "4", "-c", "4,4"], "2 lengths for 1 dimensions"),
         (["--shape", "4", "-c", "{"], "is not valid JSON"),
-        (["--shape", "4", "-a", "x"], "NAME=VALUE"),
+        (["--shape", "4", "-a", "x"], "KEY=VALUE"),
     ],
 )
 def test_invalid_create_writes_nothing(run, tmp_path, words, why):

@@ -3,16 +3,14 @@
 import io
 import json
 import os
-import pty
 import re
-import subprocess
-import sys
 import tracemalloc
 
 import click
 import numpy as np
 import pytest
 import zarr_core as zarr
+from example_distributions import write_distribution
 from formats_for_commands import FORMATS, HEIGHT
 from zarr_cli import output
 from zarr_cli.cat.blocks import BUDGET
@@ -288,15 +286,9 @@ def test_broken_and_conflicting_extensions(command, query, tmp_path, monkeypatch
     from zarr_core.registry import discovery
 
     for name in ("one", "two"):
-        folder = tmp_path / f"acme_{name}-1.0.dist-info"
-        folder.mkdir()
-        (folder / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: acme-{name}\nVersion: 1.0\n"
-        )
-        (folder / "entry_points.txt").write_text(
-            f"[zarr_core.codec]\nacme.both = json:loads\nacme.{name} = not_there:Codec\n"
-            "[zarr_core.codec.fast]\nacme.slow = not_there:Fast\n"
-        )
+        points = f"[zarr_core.codec]\nacme.both = json:loads\nacme.{name} = not_there:Codec\n"
+        points += "[zarr_core.codec.fast]\nacme.slow = not_there:Fast\n"
+        write_distribution(tmp_path, f"acme-{name}", "1.0", points)
     monkeypatch.syspath_prepend(str(tmp_path))
     discovery.refresh()
     try:
@@ -319,38 +311,22 @@ def test_broken_and_conflicting_extensions(command, query, tmp_path, monkeypatch
 # --- a terminal ---
 
 
-def on_terminal(words, cwd, width):
-    """Return the output of a command on a terminal of a given width."""
-    script = os.path.join(os.path.dirname(sys.executable), "zarr-core")
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm", "NO_COLOR": "1"}
-    with subprocess.Popen([script, *words], stdout=theirs, stderr=theirs, cwd=cwd, env=environment):
-        os.close(theirs)
-        received = b""
-        while True:
-            try:
-                received += os.read(ours, 1 << 16)
-            except OSError:  # the process has closed the terminal
-                break
-    os.close(ours)
-    return click.unstyle(received.decode()).replace("\r\n", "\n")
+def test_output_fits_the_terminal_width(here, on_terminal):
+    def show(*words, width=60):
+        return click.unstyle(on_terminal(*words, width=width)).replace("\r\n", "\n")
 
-
-def test_output_fits_the_terminal_width(here):
     change("3.zarr/north/scalar/zarr.json", lambda it: it.update(codecs=["acme.unknown"]))
     for words in (["info", "3.zarr#height"], ["check", "3.zarr"], ["ls", "-lr", "3.zarr"]):
-        shown = on_terminal(words, here, 60)
+        shown = show(*words)
         assert re.search("height|acme.unknown", shown)
         assert max(map(len, shown.splitlines())) <= 60
     assert "north/temperature " in shown  # names do not wrap
-    preview = on_terminal(["cat", "3.zarr#height"], here, 60)
+    preview = show("cat", "3.zarr#height")
     assert preview.startswith("[[  0   1   2 ...  77  78  79]\n")
-    assert "corners of 8000 elements; --all prints all of them" in preview
-    assert "cannot print NPY to a terminal" in on_terminal(
-        ["cat", "3.zarr#height", "-f", "npy"], here, 60
-    )
+    assert "corners of 8,000 elements; --all prints all of them" in preview
+    assert "cannot print NPY to a terminal" in show("cat", "3.zarr#height", "-f", "npy")
     zarr.create_array(here / "wide.zarr", shape=(4, 300), chunks=1, dtype="i1")
-    rows = on_terminal(["chunks", "wide.zarr"], here, 40).splitlines()
+    rows = show("chunks", "wide.zarr", width=40).splitlines()
     assert {row for row in rows if row.startswith("·") and " " not in row} == {"·" * 38}
 
 

@@ -232,7 +232,7 @@ def test_windows_of_numbers_are_little_endian(store, request_json, dtype):
     zarr.create_array(store, path="a", shape=(3, 4, 5), chunks=(2, 3, 2), dtype=dtype)[...] = values
     headers, body = request_json("window", path="a", selection="1:2:1,0:4:3,1:5:2")
     expected = np.asarray(zarr.open(store, path="a")[1:2, 0:4:3, 1:5:2])
-    if dtype == "bfloat16":
+    if dtype in ("float16", "bfloat16"):
         expected = expected.astype("float32")
     assert headers["Zarr-Shape"] == "1,2,2"
     assert headers["Zarr-Data-Type"] == f"{expected.dtype.kind}{expected.dtype.itemsize}"
@@ -263,7 +263,7 @@ def test_window_of_a_scalar(store, request_json):
 
 @pytest.mark.parametrize(
     "selection",
-    ["", "0:1", "0:1,0:1,0:1", "a:b,0:1", "0:2:0,0:1", "-1:2,0:1", "0:1:1:1,0:1", "9,0"],
+    ["0:1,0:1,0:1", "a:b,0:1", "0:2:0,0:1", "0:1:1:1,0:1", "9,0", f"0:{'9' * 5000},0:1"],
 )
 def test_invalid_windows(store, request_json, selection):
     zarr.create_array(store, path="a", shape=(4, 4), dtype="int8")
@@ -277,7 +277,7 @@ def test_windows_that_need_too_much_memory(store, request_json):
         in request_json("window", status=413, path="a", selection="0:9999,0:9999")["error"]
     )
     wide = request_json("window", status=413, path="a", selection="0:1000000:1000,0:1000000:1000")
-    assert "MiB of chunks" in wide["error"]
+    assert "GiB of chunks" in wide["error"]
     assert len(request_json("window", path="a", selection="0:1000:2,0:1000:2")[1]) == 250_000
 
 

@@ -1,6 +1,7 @@
 """zarr-compat issues the warnings of zarr-python; ``test_warnings.py`` tests them."""
 
 import sys
+import warnings
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -48,6 +49,19 @@ def no_zarr_python(monkeypatch):
         del sys.modules[name]
     sys.modules.update(before)
     discovery.refresh()
+
+
+@pytest.fixture
+def program(alias, tmp_path, monkeypatch, capsys):
+    """Return a function that runs a program with zarr-core as ``zarr`` and returns what it prints."""
+
+    def run(code):
+        monkeypatch.chdir(tmp_path)
+        with warnings.catch_warnings(action="ignore"):
+            exec(code, {"__name__": "program"})
+        return capsys.readouterr().out.strip()
+
+    return run
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ print(sorted(name for name, file in used.items() if file and (
     assert run(code, tmp_path) == "[]"
 
 
-def test_metadata_is_of_the_class_of_zarr_python(tmp_path):
+def test_metadata_is_of_the_class_of_zarr_python(program):
     code = """
 import zarr
 from zarr.core.metadata import ArrayV2Metadata, ArrayV3Metadata
@@ -76,10 +76,10 @@ assert type(new.metadata) is ArrayV3Metadata and type(old.metadata) is ArrayV2Me
 assert isinstance(new.compressors[0], BloscCodec) and new.compressors[0].shuffle
 print(new.metadata.data_type.to_native_dtype(), old.metadata.chunks)
 """
-    assert run(code, tmp_path) == "float32 (4,)"
+    assert program(code) == "float32 (4,)"
 
 
-def test_codec_of_a_program_encodes_chunks(tmp_path):
+def test_codec_of_a_program_encodes_chunks(program):
     pytest.importorskip("zarr_bridge")
     code = """
 from dataclasses import dataclass
@@ -103,10 +103,10 @@ store = zarr.storage.MemoryStore()
 zarr.create_array(store, data=np.arange(3, dtype="u1"), compressors=Inverted())
 print(zarr.open_array(store)[:].tolist(), store.core.get("c/0").hex())
 """
-    assert run(code, tmp_path) == "[0, 1, 2] fffefd"
+    assert program(code) == "[0, 1, 2] fffefd"
 
 
-def test_store_of_a_program_is_opened_and_read(tmp_path):
+def test_store_of_a_program_is_opened_and_read(program):
     code = """
 import zarr
 class Wrapped(zarr.storage.WrapperStore[zarr.storage.MemoryStore]): pass
@@ -117,10 +117,10 @@ store = Counted(Wrapped(inner), log_level="ERROR")
 assert zarr.open_group(store, mode="r")["a"][:].tolist() == [1, 2]
 print(store.counter["get"] > 1, store.counter["set"])
 """
-    assert run(code, tmp_path) == "True 0"
+    assert program(code) == "True 0"
 
 
-def test_methods_of_classes_and_coroutines(tmp_path):
+def test_methods_of_classes_and_coroutines(program):
     code = """
 import asyncio, zarr
 from zarr.storage import StorePath
@@ -135,7 +135,7 @@ async def read():
     return (await opened.getitem(1)).tolist(), like.shape, names
 print(asyncio.run(read()), zarr.Array[int] is not None)
 """
-    assert run(code, tmp_path) == "([3, 4], (2, 2), ['a']) True"
+    assert program(code) == "([3, 4], (2, 2), ['a']) True"
 
 
 def test_distribution_is_found_on_request(tmp_path):

@@ -236,7 +236,7 @@ numcodecs.register_codec(Own)
         ("compressors=None, filters=[numcodecs.Base64()]", 2),
     ],
 )
-def test_codec_objects_of_an_array_are_accepted(codecs, zarr_format, tmp_path):
+def test_codec_objects_of_an_array_are_accepted(codecs, zarr_format, program):
     code = f"""{CODECS}
 a = zarr.create_array({{}}, shape=(16,), chunks=(4,), dtype="<i8", zarr_format={zarr_format}, {codecs})
 a[...] = np.arange(16)
@@ -262,7 +262,7 @@ again = zarr_core.create_array(zarr_format={zarr_format}, shape=(3,), dtype="<i8
     compressors=core.compressors)
 assert again.compressors == core.compressors and again.filters == core.filters
 """
-    run(code, tmp_path)
+    program(code)
 
 
 LESS = """
@@ -285,7 +285,7 @@ class Less(Store):
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
-def test_stores_with_fewer_methods_are_read(zarr_format, tmp_path):
+def test_stores_with_fewer_methods_are_read(zarr_format, program):
     code = f"""{LESS}
 inner = zarr.storage.MemoryStore()
 group = zarr.create_group(inner, zarr_format={zarr_format}, attributes={{"k": 1}})
@@ -297,4 +297,4 @@ assert "g/x" in opened and "g/y" not in opened
 array = zarr.open_array(Less(inner), path="g/x", mode="r")
 assert array[...].tolist() == [1] * 5 + [7] * 11 and array[4] == 1
 """
-    run(code, tmp_path)
+    program(code)

@@ -22,21 +22,18 @@ SCRIPT = Path(__file__).with_name("zarr_python_programs.py")
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Run a program with both libraries, once; return what it prints, and the directories."""
-    done = {}
+    """Run all programs with both libraries; return a function from a name to both results.
 
-    def run(name):
-        if name not in done:
-            done[name] = []
-            for library in ("-m zarr_compat", ""):
-                place = tmp_path_factory.mktemp(name)
-                command = [sys.executable, *library.split(), str(SCRIPT), name, str(place / "data")]
-                found = subprocess.run(command, capture_output=True, text=True, check=False)
-                assert found.returncode == 0, found.stderr[-3000:]
-                done[name].append((json.loads(found.stdout), place / "data"))
-        return done[name]
-
-    return run
+    A result is what the program prints, and its directory.
+    """
+    done = []
+    for library in ("-m zarr_compat", ""):
+        place = tmp_path_factory.mktemp("programs")
+        command = [sys.executable, *library.split(), str(SCRIPT), str(place)]
+        found = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert found.returncode == 0, found.stderr[-3000:]
+        done.append((json.loads(found.stdout), place))
+    return lambda name: [(printed[name], place / name) for printed, place in done]
 
 
 def keys_of(place):

@@ -1,4 +1,4 @@
-"""Programs that run with zarr-python or with zarr-compat: ``python zarr_python_programs.py NAME DIRECTORY``.
+"""Programs that run with zarr-python or with zarr-compat: ``python zarr_python_programs.py DIRECTORY``.
 
 ``test_zarr_python.py`` compares what they print, and what both libraries read from their files.
 """
@@ -191,4 +191,5 @@ PROGRAMS = {
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    json.dump([*PROGRAMS[sys.argv[1]](sys.argv[2])], sys.stdout, default=str)
+    printed = {name: [*program(f"{sys.argv[1]}/{name}")] for name, program in PROGRAMS.items()}
+    json.dump(printed, sys.stdout, default=str)

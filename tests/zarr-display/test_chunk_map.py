@@ -158,7 +158,7 @@ def test_sizes_from_listings():
     array = zarr.open_array(store)
     store.calls.clear()
     assert chunk_map(array).nbytes.sum() == array.nbytes_stored()
-    assert array.info_complete()["Size stored"].endswith(f"({array.nbytes_stored()} B)")
+    assert array.info_complete()["Size stored"].endswith(f"({array.nbytes_stored():,} B)")
     assert store.count() == store.count("list_sizes") == 4
 
 

@@ -60,11 +60,11 @@ def test_stored_bytes(shards):
 
 def test_sizes_are_readable():
     array = zarr.create_array(shape=2**52, chunks=2**20, dtype="float64")
-    assert array.info["Size"] == "32.0 PiB (36028797018963968 B)"
+    assert array.info["Size"] == "32.0 PiB (36,028,797,018,963,968 B)"
     array.resize(2**58)
     assert array.info["Size"].startswith("2048.0 PiB")
     array.resize(200)
-    assert array.info["Size"] == "1.6 KiB (1600 B)"
+    assert array.info["Size"] == "1.6 KiB (1,600 B)"
     assert zarr.create_array(shape=()).info["Shape"] == "() (one element)"
 
 

@@ -35,15 +35,7 @@ def _adapt_class(name: str, library: Any) -> type[ChunkKeyEncoding]:
 
 @dataclass(frozen=True, slots=True)
 class ForeignEncoding(ChunkKeyEncoding):
-    """A chunk key encoding of zarr-python.
-
-    Parameters
-    ----------
-    encoding : zarr.core.chunk_key_encodings.ChunkKeyEncoding
-        The wrapped encoding.
-    name : str
-        Name of the encoding in metadata.
-    """
+    """A chunk key encoding of zarr-python."""
 
     library: ClassVar[Any] = None
 
@@ -66,8 +58,6 @@ class ForeignEncoding(ChunkKeyEncoding):
     def decode(self, key: str, ndim: int) -> tuple[int, ...] | None:
         """Return the chunk coordinates of a key, or None.
 
-        Notes
-        -----
         Few classes of zarr-python can decode keys.  For the others all permutations of the
         numbers in the key are encoded and compared.  Keys with adjacent or hashed
         coordinates are therefore not recognized.

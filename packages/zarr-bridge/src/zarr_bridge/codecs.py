@@ -112,24 +112,18 @@ def _resolve(codec: Any, decoded: ArrayRepresentation) -> Any:
         ) from error
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignArrayToArray(ArrayToArrayCodec):
-    """An array -> array codec of zarr-python.
+class _ForeignCodec:
+    """What the adapters of the three kinds of codecs have in common; ``library`` is the class."""
 
-    Parameters
-    ----------
-    codec : zarr.abc.codec.ArrayArrayCodec
-        The wrapped codec.
-    """
-
+    __slots__ = ()
     library: ClassVar[Any] = None
 
     codec: Any
-    _memory: _Memory = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        return cls(_from_definition(cls.library, definition))
+        codec: Any = cls
+        return cast("Self", codec(_from_definition(cls.library, definition)))
 
     def to_configuration(self) -> dict[str, JSON]:
         return _configuration(self.codec)
@@ -139,7 +133,16 @@ class ForeignArrayToArray(ArrayToArrayCodec):
         return calls.max_concurrency(self.codec)
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        return replace(self, codec=_resolve(self.codec, decoded))
+        adapter: Any = self
+        return cast("Self", replace(adapter, codec=_resolve(self.codec, decoded)))
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignArrayToArray(_ForeignCodec, ArrayToArrayCodec):
+    """An array -> array codec of zarr-python."""
+
+    codec: Any
+    _memory: _Memory = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
         codec, spec = _prepare(self._memory, self.codec, decoded)
@@ -156,37 +159,16 @@ class ForeignArrayToArray(ArrayToArrayCodec):
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignArrayToBytes(ArrayToBytesCodec):
+class ForeignArrayToBytes(_ForeignCodec, ArrayToBytesCodec):
     """An array -> bytes codec of zarr-python.
-
-    Parameters
-    ----------
-    codec : zarr.abc.codec.ArrayBytesCodec
-        The wrapped codec.
 
     Notes
     -----
     Partial decoding and encoding of the codec are not used.
     """
 
-    library: ClassVar[Any] = None
-
     codec: Any
     _memory: _Memory = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    @classmethod
-    def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        return cls(_from_definition(cls.library, definition))
-
-    def to_configuration(self) -> dict[str, JSON]:
-        return _configuration(self.codec)
-
-    @property
-    def max_concurrency(self) -> int | None:
-        return calls.max_concurrency(self.codec)
-
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
-        return replace(self, codec=_resolve(self.codec, decoded))
 
     def check(self, decoded: ArrayRepresentation) -> None:
         _prepare(self._memory, self.codec, decoded)
@@ -203,33 +185,11 @@ class ForeignArrayToBytes(ArrayToBytesCodec):
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignBytesToBytes(BytesToBytesCodec):
-    """A bytes -> bytes codec of zarr-python.
-
-    Parameters
-    ----------
-    codec : zarr.abc.codec.BytesBytesCodec
-        The wrapped codec.
-    """
-
-    library: ClassVar[Any] = None
+class ForeignBytesToBytes(_ForeignCodec, BytesToBytesCodec):
+    """A bytes -> bytes codec of zarr-python."""
 
     codec: Any
     _spec: ArraySpec | None = field(default=None, repr=False, compare=False)
-
-    @classmethod
-    def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        return cls(_from_definition(cls.library, definition))
-
-    def to_configuration(self) -> dict[str, JSON]:
-        return _configuration(self.codec)
-
-    @property
-    def max_concurrency(self) -> int | None:
-        return calls.max_concurrency(self.codec)
-
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
-        return replace(self, codec=_resolve(self.codec, decoded))
 
     def prepare(self, decoded: ArrayRepresentation) -> Self:
         """The codec with the specification of the chunk, which zarr-python passes in each call."""

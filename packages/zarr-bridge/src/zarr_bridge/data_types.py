@@ -31,13 +31,7 @@ def _adapt_class(name: str, library: Any) -> type[DataType]:
 
 @dataclass(frozen=True, slots=True)
 class ForeignDataType(DataType):
-    """A data type of zarr-python.
-
-    Parameters
-    ----------
-    zdtype : ZDType
-        The wrapped data type.
-    """
+    """A data type of zarr-python."""
 
     library: ClassVar[Any] = None
 
@@ -109,13 +103,7 @@ def elements(scalar: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 @lru_cache(maxsize=256)
 def zdtype_of(data_type: DataType) -> ZDType[Any, Any]:
-    """Return the data type of zarr-python for a data type.
-
-    Raises
-    ------
-    ValueError
-        If zarr-python does not have the data type.
-    """
+    """Return the data type of zarr-python for a data type."""
     if isinstance(data_type, ForeignDataType):
         return cast("ZDType[Any, Any]", data_type.zdtype)
     definition = data_type.to_definition()

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from zarr_core.extension import Store, StoreError, StoreReadError, StoreTraits, check_prefix
+from zarr_core.interfaces.store import to_bytes
 
-from zarr_bridge.stores import ZarrPythonStore, to_bytes
+from zarr_bridge.stores import ZarrPythonStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

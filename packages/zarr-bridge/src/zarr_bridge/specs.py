@@ -25,13 +25,7 @@ _GRID: Any = vars(v3).get("RegularChunkGridMetadata") or vars(v3)["RegularChunkG
 
 @lru_cache(maxsize=256)
 def spec_of(decoded: ArrayRepresentation) -> ArraySpec:
-    """Return the array specification of zarr-python for a chunk.
-
-    Raises
-    ------
-    ValueError
-        If zarr-python does not support the data type.
-    """
+    """Return the array specification of zarr-python for a chunk."""
     zdtype = zdtype_of(decoded.data_type)
     return ArraySpec(
         shape=decoded.shape,
@@ -43,13 +37,7 @@ def spec_of(decoded: ArrayRepresentation) -> ArraySpec:
 
 
 def spec_of_elements(shape: tuple[int, ...], dtype: np.dtype[Any]) -> ArraySpec:
-    """Return an array specification for a shape and a dtype.
-
-    Raises
-    ------
-    ValueError
-        If zarr-python does not support the dtype.
-    """
+    """Return an array specification for a shape and a dtype."""
     zdtype = parse_dtype(dtype, zarr_format=3)
     return ArraySpec(shape, zdtype, zdtype.default_scalar(), _config(False), PROTOTYPE)
 
@@ -60,13 +48,7 @@ def grid_of(shape: tuple[int, ...]) -> Any:
 
 
 def representation_of(spec: ArraySpec) -> ArrayRepresentation:
-    """Return the array representation for an array specification of zarr-python.
-
-    Raises
-    ------
-    UnknownExtensionError
-        If the data type is unknown.
-    """
+    """Return the array representation for an array specification of zarr-python."""
     data_type = data_type_of(spec.dtype)
     fill_value = _fill_value(spec, data_type.numpy_dtype)
     return ArrayRepresentation(

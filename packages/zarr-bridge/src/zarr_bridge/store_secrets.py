@@ -22,20 +22,7 @@ _STATIC = re.compile(rb"credentials.{0,3}\xa6static", re.DOTALL)
 
 
 def check_no_credentials(store: Any, named: object) -> None:
-    """Raise an error if a pickle of the store would contain credentials.
-
-    Parameters
-    ----------
-    store : zarr.abc.store.Store
-        The store to pickle.
-    named : object
-        The store that the message names.
-
-    Raises
-    ------
-    StoreError
-        If the store contains credentials.
-    """
+    """Raise an error if a pickle of the store would contain credentials."""
     if found := sorted(set(_secrets(store))):
         raise StoreError(
             f"cannot be pickled, because the pickle would contain credentials ({', '.join(found)}); "

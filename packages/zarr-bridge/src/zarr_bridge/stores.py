@@ -29,6 +29,7 @@ from zarr_core.extension import (
     check_prefix,
     key_lock,
 )
+from zarr_core.interfaces.store import to_bytes
 from zarr_core.stores.local import LocalStore
 
 from zarr_bridge.calls import buffer_of, bytes_of
@@ -149,18 +150,7 @@ class ZarrPythonStore(Store):
         return [None if one is None else next(got) for one in wanted]
 
     def get_ranges(self, ranges: list[tuple[str, int, int]]) -> Values:
-        """Return byte ranges of values, read concurrently.
-
-        Parameters
-        ----------
-        ranges : list of (str, int, int)
-            Key, start and stop of each byte range.
-
-        Returns
-        -------
-        list of buffers
-            The bytes; None for a missing key.
-        """
+        """Return byte ranges of values, read concurrently."""
 
         async def one(key: str, start: int, stop: int) -> Any:
             part = RangeByteRequest(start, stop)
@@ -253,8 +243,6 @@ class ZarrPythonStore(Store):
     def list_dir(self, prefix: str) -> Listing:
         """List keys and prefixes directly below a prefix.
 
-        Notes
-        -----
         Stores of zarr-python do not tell keys from prefixes, so the existence of each is checked.
         """
         check_prefix(prefix)
@@ -379,13 +367,6 @@ class ZarrPythonStore(Store):
 
         names: list[str] = self._call(prefix, work)
         return names
-
-
-def to_bytes(value: Buffers) -> bytes:
-    """Return a value as immutable bytes."""
-    if isinstance(value, bytes):
-        return value
-    return bytes(value) if isinstance(value, bytearray | memoryview) else b"".join(value)
 
 
 def _is_key(name: str) -> bool:

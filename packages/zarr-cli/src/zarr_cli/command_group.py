@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from zarr_cli import errors
-from zarr_cli.table import ENTRIES, SECTIONS
+from zarr_cli.table import COMMANDS, SECTIONS, module_name
 
 PROGRAM = "zarr-core"
 
@@ -21,14 +21,12 @@ class LazyGroup(click.Group):
     """A group that finds and lists commands by the table, and reports their errors."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(ENTRIES)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        entry = ENTRIES.get(cmd_name)
-        if entry is None:
+        if cmd_name not in COMMANDS:
             return None
-        module, _, attribute = entry.target.partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        command: click.Command = import_module(module_name(cmd_name)).command
         _keep_examples(command)
         return errors.with_traceback_option(command)
 
@@ -36,28 +34,29 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name not in ENTRIES and any(mark in name for mark in "/.#:"):
+        if name not in COMMANDS and any(mark in name for mark in "/.#:"):
             args = ["info", *args]  # a location without a command
-        elif name not in ENTRIES and not name.startswith("-") and not ctx.resilient_parsing:
-            close = get_close_matches(name, ENTRIES, 1)
+        elif name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            close = get_close_matches(name, COMMANDS, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"see {PROGRAM} --help."
             ctx.fail(f"unknown command {name!r}; {hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, ENTRIES)) + 2
+        width = max(map(len, COMMANDS)) + 2
         for title, section in SECTIONS.items():
             if section:
                 with formatter.section(title):
-                    rows = [(entry.name.ljust(width - 2), entry.summary) for entry in section]
-                    formatter.write_dl(rows)
+                    formatter.write_dl(
+                        [(name.ljust(width - 2), summary) for name, summary in section.items()]
+                    )
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         return [
             *(
-                CompletionItem(entry.name, help=entry.summary)
-                for entry in ENTRIES.values()
-                if entry.name.startswith(incomplete)
+                CompletionItem(name, help=summary)
+                for name, summary in COMMANDS.items()
+                if name.startswith(incomplete)
             ),
             *click.Command.shell_complete(self, ctx, incomplete),
         ]

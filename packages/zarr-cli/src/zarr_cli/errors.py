@@ -22,9 +22,28 @@ _KEY = "zarr_cli.traceback"
 class Failure(click.ClickException):
     """The command failed; the exit status is 1."""
 
+    label, colour = "Error:", "red"
+
     def show(self, file: IO[Any] | None = None) -> None:
         message = escape_text(self.message, keep="\n")
-        click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", file, err=True)
+        label = click.style(self.label, fg=self.colour, bold=True)
+        click.echo(f"{label} {message}", file, err=True)
+
+
+class Interrupted(Failure):
+    """The command was interrupted; the exit status is 130, as in shells."""
+
+    exit_code = INTERRUPTED
+    label, colour = "Interrupted.", "yellow"
+
+
+@contextmanager
+def explain_interrupt(message: str) -> Iterator[None]:
+    """Replace an interrupt by an error that says what is kept and how to resume."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(message) from None
 
 
 class ProblemsFound(click.exceptions.Exit):
@@ -36,13 +55,7 @@ class ProblemsFound(click.exceptions.Exit):
 
 @contextmanager
 def report_errors(ctx: click.Context) -> Iterator[None]:
-    """Report errors and warnings of the library as text on standard error.
-
-    Raises
-    ------
-    Failure
-        Instead of any error that is not from click, unless ``--traceback`` is set.
-    """
+    """Report errors and warnings of the library as text on standard error."""
     # Restored at the end, because programs may call the commands.
     previous, warnings.showwarning = warnings.showwarning, _show_warning
     try:

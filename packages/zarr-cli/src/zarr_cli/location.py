@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from zarr_cli.modify.arguments import parse_value
 from zarr_cli.path_completion import complete
 
 if TYPE_CHECKING:
@@ -21,16 +22,8 @@ if TYPE_CHECKING:
 class Location:
     """A store and a path in it.
 
-    Parameters
-    ----------
-    url : str
-        A path or URL, as :func:`zarr_core.open` takes it.
-    path : str
-        The path of a node in the store: the part after ``#``.
-    storage_options : mapping
-        Additional arguments for the store.
-    zarr_format : int, str or None
-        The only format that is accepted.
+    ``url`` is a path or URL, as :func:`zarr_core.open` takes it; ``path`` the part after ``#``;
+    ``zarr_format`` the only format that is accepted, if it is not None.
     """
 
     url: str
@@ -55,13 +48,7 @@ class Location:
         )
 
     def open_array(self, mode: Literal["r", "r+"] = "r") -> Array:
-        """Open the node, which must be an array.
-
-        Raises
-        ------
-        Failure
-            If it is a group.
-        """
+        """Open the node, which must be an array."""
         from zarr_core import Array
 
         from zarr_cli.errors import Failure
@@ -92,22 +79,11 @@ def parse_location(text: str) -> Location:
 
 
 def parse_option(text: str) -> tuple[str, Any]:
-    """Split ``KEY=VALUE``; the value is JSON if it is valid JSON, otherwise text.
-
-    Raises
-    ------
-    click.BadParameter
-        If there is no key.
-    """
-    import json
-
+    """Split ``KEY=VALUE``; the value is JSON if it is valid JSON, otherwise text."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise click.BadParameter(f"{text!r} is not KEY=VALUE")
-    try:
-        return key, json.loads(value)
-    except ValueError:
-        return key, value
+    return key, parse_value(value)
 
 
 def without_credentials(url: str) -> dict[str, Any]:
@@ -137,20 +113,9 @@ def location_arguments(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add arguments that are locations to a command, with the options for their stores.
 
-    Parameters
-    ----------
-    *names : str
-        Names of the arguments; the function receives a :class:`Location` for each.
-    optional : sequence of str
-        Names of the optional arguments, which come last; the default is None.
-    zarr_format : bool
-        Whether to add ``--zarr-format``, which limits the formats to open.  Commands that
-        write define this option with another meaning.
-
-    Notes
-    -----
     ``-o`` applies to every location that is a URL, or to all if none is; the options of directories
     apply to all.  If there are several locations, ``--<name>-option`` applies to one of them.
+    Commands that write define ``--zarr-format`` themselves, with another meaning.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -158,7 +123,7 @@ def location_arguments(
         def with_locations(**arguments: Any) -> Any:
             common = arguments.pop("storage_option")
             anonymous = arguments.pop("anonymous")
-            wanted = _format(arguments.pop("zarr_format")) if zarr_format else None
+            wanted = arguments.pop("zarr_format") if zarr_format else None
             given = {name: arguments[name] for name in names if arguments[name] is not None}
             any_url = any("://" in location.url for location in given.values())
             for name in names:
@@ -241,11 +206,19 @@ def _options(names: tuple[str, ...], zarr_format: bool) -> list[Any]:
         click.option("--anonymous", is_flag=True, help="Send no credentials; for public buckets.")
     )
     if zarr_format:
-        options.append(
-            click.option("--zarr-format", metavar="FORMAT", help="Open only this format: 3, 2.")
-        )
+        options.append(format_option(about="Open only this format: 3, 2."))
     return options
 
 
-def _format(text: str | None) -> int | str | None:
+def parse_format(text: str | None) -> int | str | None:
+    """Return the number or name of a format; None if there is none."""
     return int(text) if text and text.isdigit() else text
+
+
+def format_option(
+    flag: str = "--zarr-format", *, about: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return an option for a format; the command receives its number or name, or None."""
+    return click.option(
+        flag, metavar="FORMAT", callback=lambda _ctx, _param, text: parse_format(text), help=about
+    )

@@ -68,15 +68,7 @@ def _name(codec: Any) -> str:
 
 
 def node_json(member: Member, start: str = "/") -> dict[str, Any]:
-    """Return the properties of a node as JSON.
-
-    Parameters
-    ----------
-    member : Member
-        The node.
-    start : str
-        The absolute path of the start of the walk.
-    """
+    """Return the properties of a node as JSON."""
     path = f"{start.rstrip('/')}/{member.path}".rstrip("/") or "/"
     document: dict[str, Any] = {"path": path, "type": node_type(member)}
     if isinstance(member.metadata, ArrayMetadata):
@@ -106,13 +98,7 @@ def node_type(member: Member) -> str:
 
 
 def full_node_json(node: Array | Group) -> dict[str, Any]:
-    """Return the properties of a node as JSON, with its store, attributes and sizes.
-
-    Parameters
-    ----------
-    node : Array or Group
-        The node; no chunks are read.
-    """
+    """Return the properties of a node as JSON, with its store, attributes and sizes."""
     from zarr_cli.walk import Member  # circular import
 
     document = node_json(Member("", node, node.metadata), node.name)

@@ -51,15 +51,18 @@ def print_json(document: Any) -> None:
     """
     from zarr_core.messages import escape_json
 
-    click.echo(escape_json(json_text(_strict(document))))
+    click.echo(escape_json(json_text(replace_non_finite(document))))
 
 
-def _strict(value: Any) -> Any:
+def replace_non_finite(value: Any) -> Any:
+    """Return a value with NaN and infinities replaced by strings."""
     if isinstance(value, float) and not isfinite(value):
         return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
-        return {name: _strict(item) for name, item in value.items()}
-    return [_strict(item) for item in value] if isinstance(value, (list, tuple)) else value
+        return {name: replace_non_finite(item) for name, item in value.items()}
+    return (
+        [replace_non_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+    )
 
 
 def json_text(document: Any, indent: str = "") -> str:
@@ -97,13 +100,8 @@ def console() -> Console:
 def print_styled(parts: Iterable[tuple[str, str]], hanging: int | None = None) -> None:
     """Print one line of texts, each with a style of rich.
 
-    Parameters
-    ----------
-    parts : iterable of (str, str)
-        Texts with their styles.
-    hanging : int, optional
-        Indentation of the continuation lines of a long line; if not given, the terminal
-        wraps the line.
+    ``hanging`` is the indentation of the continuation lines of a long line; otherwise the terminal
+    wraps the line.
     """
     parts = [(escape_text(text), style) for text, style in parts]
     if not is_terminal():
@@ -146,17 +144,7 @@ def print_pairs(rows: Iterable[tuple[str, str]]) -> None:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[str] = ()
 ) -> None:
-    """Print rows as a table with column headings.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Headings.
-    rows : iterable of sequences of str
-        The cells.
-    right : iterable of str
-        Headings of the right-aligned columns.
-    """
+    """Print rows as a table with column headings; ``right`` has those of right-aligned columns."""
     rows, aligned = [[escape_text(cell) for cell in row] for row in rows], set(right)
     if is_terminal():
         from rich.table import Table

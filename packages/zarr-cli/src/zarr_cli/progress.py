@@ -20,28 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProgressOutput:
-    """The output of a long command on standard error.
-
-    Parameters
-    ----------
-    shown : bool
-        Whether to draw a bar.
-    quiet : bool
-        Whether to print only results and errors.
-    """
+    """The output of a long command on standard error: a bar if ``shown``, notes unless ``quiet``."""
 
     shown: bool
     quiet: bool
 
     @contextmanager
     def bar(self, title: str) -> Iterator[Callable[[Progress], None] | None]:
-        """Yield a callback for ``progress=`` of zarr_core that draws a bar; None if not shown.
-
-        Parameters
-        ----------
-        title : str
-            The label of the bar.
-        """
+        """Yield a callback for ``progress=`` of zarr_core that draws a bar; None if not shown."""
         if not self.shown:
             yield None
             return
@@ -107,5 +93,9 @@ def _draw_bar(title: str) -> Iterator[Callable[[Progress], None]]:
 def _amount(now: Progress) -> str:
     from zarr_core.messages import format_bytes
 
-    count = f"{now.done} {now.unit}" if now.total is None else f"{now.done}/{now.total} {now.unit}"
+    count = (
+        f"{now.done:,} {now.unit}"
+        if now.total is None
+        else f"{now.done:,}/{now.total:,} {now.unit}"
+    )
     return f"{count}, {format_bytes(now.nbytes)}" if now.nbytes else count

@@ -23,18 +23,9 @@ if TYPE_CHECKING:
 class Member:
     """A node of a hierarchy, which may be damaged.
 
-    Parameters
-    ----------
-    path : str
-        The path relative to the start of the walk; empty for the start itself.
-    node : Array, Group or None
-        None if it cannot be opened.
-    metadata : ArrayMetadata, GroupMetadata or None
-        Its metadata; None if it cannot be read.
-    problem : str
-        Why the node cannot be opened; empty if it can.
-    last : bool
-        Whether it is the last member of its group.
+    ``path`` is relative to the start of the walk, empty for the start itself.  ``node`` is None if it
+    cannot be opened, ``problem`` says why; ``metadata`` is None if it cannot be read.  ``last`` is
+    whether it is the last member of its group.
     """
 
     path: str
@@ -62,13 +53,7 @@ class Member:
 def walk(group: Group, levels: int | None = None) -> Iterator[Member]:
     """Iterate over the members of a group, parents first, sorted by name within each group.
 
-    Parameters
-    ----------
-    group : Group
-        The start of the walk; it is not yielded itself.
-    levels : int, optional
-        The maximum depth: 1 for direct members, 2 also for members of direct subgroups.
-        All levels if not given.
+    With ``levels=1`` only over direct members, with 2 also over those of direct subgroups.
     """
     # A stack, because hierarchies may be deeper than the recursion limit of Python.
     stack = [] if levels == 0 else [_members(group, "")]

@@ -198,13 +198,7 @@ def _is_keep(value: Any) -> bool:
 
 
 def save(store: Any, *args: Any, path: str | None = None, **kwargs: Any) -> None:
-    """Store one array, or several in a group; see :func:`save_array` and :func:`save_group`.
-
-    Raises
-    ------
-    ValueError
-        If no array is passed.
-    """
+    """Store one array, or several in a group; see :func:`save_array` and :func:`save_group`."""
     if len(args) == 1 and not kwargs.keys() - _OPTIONS_OF_SAVE:
         save_array(store, args[0], path=path, **kwargs)
     else:
@@ -212,13 +206,7 @@ def save(store: Any, *args: Any, path: str | None = None, **kwargs: Any) -> None
 
 
 def save_array(store: Any, arr: Any, **options: Any) -> None:
-    """Store an array; see :func:`zarr_core.save_array`.
-
-    Raises
-    ------
-    TypeError
-        If ``arr`` is not an array, such as a list.
-    """
+    """Store an array; see :func:`zarr_core.save_array`."""
     if not _is_array(arr):
         raise TypeError("arr argument must be numpy or other NDArrayLike array")
     overwrite = options.pop("mode", "a") == "w"

@@ -1,50 +1,16 @@
-"""The module ``zarr.api.asynchronous``: the functions of ``zarr`` as coroutines."""
+"""Coroutines: ``zarr.api.asynchronous``, and functions of ``zarr.core.array``, ``zarr.core.group``."""
 
 from __future__ import annotations
 
 import functools
 from typing import TYPE_CHECKING, Any
 
-from zarr_compat import api
-from zarr_compat.api_group import create_hierarchy
-from zarr_compat.asynchronous import AsyncArray, AsyncGroup, await_node
+from zarr_compat import api, api_nodes
+from zarr_compat.asynchronous import AsyncArray, AsyncGroup, asynchronous, await_node
+from zarr_compat.sync import in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = [
-    "AsyncArray",
-    "AsyncGroup",
-    "array",
-    "consolidate_metadata",
-    "copy",
-    "copy_all",
-    "copy_store",
-    "create",
-    "create_array",
-    "create_group",
-    "create_hierarchy",
-    "empty",
-    "empty_like",
-    "from_array",
-    "full",
-    "full_like",
-    "group",
-    "load",
-    "ones",
-    "ones_like",
-    "open",
-    "open_array",
-    "open_consolidated",
-    "open_group",
-    "open_like",
-    "save",
-    "save_array",
-    "save_group",
-    "tree",
-    "zeros",
-    "zeros_like",
-]
+    from collections.abc import AsyncIterator, Callable, Mapping
 
 
 def _coroutine(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,31 +23,41 @@ def _coroutine(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-array = _coroutine(api.array)
-consolidate_metadata = _coroutine(api.consolidate_metadata)
-copy = _coroutine(api.copy)
-copy_all = _coroutine(api.copy_all)
-copy_store = _coroutine(api.copy_store)
-create = _coroutine(api.create)
-create_array = _coroutine(api.create_array)
-create_group = _coroutine(api.create_group)
-empty = _coroutine(api.empty)
-empty_like = _coroutine(api.empty_like)
-from_array = _coroutine(api.from_array)
-full = _coroutine(api.full)
-full_like = _coroutine(api.full_like)
-group = _coroutine(api.group)
-load = _coroutine(api.load)
-ones = _coroutine(api.ones)
-ones_like = _coroutine(api.ones_like)
-open = _coroutine(api.open)
-open_array = _coroutine(api.open_array)
-open_consolidated = _coroutine(api.open_consolidated)
-open_group = _coroutine(api.open_group)
-open_like = _coroutine(api.open_like)
-save = _coroutine(api.save)
-save_array = _coroutine(api.save_array)
-save_group = _coroutine(api.save_group)
-tree = _coroutine(api.tree)
-zeros = _coroutine(api.zeros)
-zeros_like = _coroutine(api.zeros_like)
+async def create_hierarchy(
+    *, store: Any, nodes: Mapping[str, Any], overwrite: bool = False
+) -> AsyncIterator[tuple[str, Any]]:
+    """Create nodes for metadata by path; see :func:`zarr_compat.api_nodes.create_hierarchy`."""
+    created = await in_thread(
+        lambda: [*api_nodes.create_hierarchy(store=store, nodes=nodes, overwrite=overwrite)]
+    )
+    for item in created:
+        yield asynchronous(item)
+
+
+async def init_array(*, store_path: Any, **options: Any) -> AsyncArray:
+    """Create an array without elements at a location."""
+    created: AsyncArray = await await_node(api.create_array, store_path, **options)
+    return created
+
+
+create_nodes = create_hierarchy
+create_rooted_hierarchy = _coroutine(api_nodes.create_rooted_hierarchy)
+get_node = _coroutine(api_nodes.get_node)
+
+_COROUTINES = {
+    name: _coroutine(getattr(api, name))
+    for name in api.__all__
+    if name[0].islower() and name not in ("config", "create_hierarchy", "print_debug_info")
+}
+globals().update(_COROUTINES)
+
+__all__ = [
+    "AsyncArray",
+    "AsyncGroup",
+    "create_hierarchy",
+    "create_nodes",
+    "create_rooted_hierarchy",
+    "get_node",
+    "init_array",
+    *_COROUTINES,
+]

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 from zarr_core.extension import update_additional_fields
 
+from zarr_compat.adapt import adapt, resolve_store
+from zarr_compat.arguments import settings_of_array
 from zarr_compat.errors import ContainsNodeError
 from zarr_compat.group_metadata import GroupMetadata, ImplicitGroupMarker
-from zarr_compat.open_nodes import create_array, create_group, open, open_group
+from zarr_compat.metadata import metadata_of_document
+from zarr_compat.open_nodes import create_group, open, open_group
 from zarr_compat.storage import StorePath, join_paths
 
 if TYPE_CHECKING:
@@ -69,13 +72,7 @@ create_nodes = create_hierarchy
 def create_rooted_hierarchy(
     *, store: Any, nodes: Mapping[str, Any], overwrite: bool = False
 ) -> Any:
-    """Create nodes as :func:`create_hierarchy` does, and return the topmost.
-
-    Raises
-    ------
-    ValueError
-        If the nodes have no common root.
-    """
+    """Create nodes as :func:`create_hierarchy` does, and return the topmost."""
     paths = sorted((join_paths(path) for path in nodes), key=lambda path: path.count("/"))
     root = paths[0] if paths else ""
     if any(path != root and not path.startswith(f"{root}/" if root else "") for path in paths):
@@ -169,46 +166,19 @@ def _create(store: Any, path: str, metadata: Any, overwrite: bool) -> Any:
         if metadata.extra_fields:
             update_additional_fields(group.core, metadata.extra_fields)
         return group
-    return create_array(place, overwrite=overwrite, **_array_options(metadata))
+    zarr_format = metadata.zarr_format
+    options: dict[str, Any] = {"zarr_format": zarr_format, "overwrite": overwrite}
+    if zarr_format == 3:
+        options = settings_of_array(options)
+    location, path, user_store = resolve_store(store, path)
+    core_metadata = metadata_of_document(metadata.to_dict())
+    return adapt(_create_array, user_store)(location, core_metadata, path=path, **options)
 
 
-def _array_options(metadata: Any) -> dict[str, Any]:
-    """Return the arguments of ``create_array`` for metadata of an array."""
-    document = metadata.to_dict()
-    options: dict[str, Any] = {
-        "zarr_format": document["zarr_format"],
-        "shape": document["shape"],
-        "attributes": document.get("attributes"),
-        "dtype": metadata.dtype,
-        "fill_value": metadata.fill_value,
-    }
-    if document["zarr_format"] == 2:
-        return options | {
-            "chunks": metadata.chunks,
-            "order": metadata.order,
-            "filters": metadata.filters,
-            "compressors": metadata.compressor,
-            "chunk_key_encoding": {"name": "v2", "separator": metadata.dimension_separator},
-        }
-    codecs = [codec if isinstance(codec, dict) else codec.to_dict() for codec in metadata.codecs]
-    kinds = [_kind_of(codec) for codec in metadata.codecs]
-    serializer = kinds.index("ArrayBytesCodec")
-    return options | {
-        "chunks": document["chunk_grid"]["configuration"]["chunk_shape"],
-        "filters": codecs[:serializer],
-        "serializer": codecs[serializer],
-        "compressors": codecs[serializer + 1 :],
-        "chunk_key_encoding": document["chunk_key_encoding"],
-        "dimension_names": document.get("dimension_names"),
-    }
+def _create_array(store: Any, metadata: Any, **options: Any) -> zarr_core.Array:
+    """Create an array of complete metadata, which arguments of zarr-python would complete."""
+    return zarr_core.create_array(store, metadata=metadata, **options)
 
 
 def _is_consolidated(metadata: Any) -> bool:
     return getattr(metadata, "consolidated_metadata", None) is not None
-
-
-def _kind_of(codec: Any) -> str:
-    names = {cls.__name__ for cls in type(codec).__mro__}
-    return next(
-        name for name in ("ArrayBytesCodec", "ArrayArrayCodec", "BytesBytesCodec") if name in names
-    )

@@ -147,13 +147,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
 
     @property
     def compressor(self) -> Any:
-        """The compressor of version 2.
-
-        Raises
-        ------
-        TypeError
-            If the array is of version 3: use :attr:`compressors`.
-        """
+        """The compressor of version 2."""
         if self.core.zarr_format == 3:
             raise TypeError("arrays of version 3 have no compressor; use compressors")
         return next(iter(self.compressors), None)

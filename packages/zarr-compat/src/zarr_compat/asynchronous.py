@@ -29,9 +29,20 @@ def asynchronous(found: Any) -> Any:
     return getattr(found, "async_", found)
 
 
+# Coroutines of groups that call special methods.
+_SPECIAL_METHODS = {
+    "contains": "__contains__",
+    "delitem": "__delitem__",
+    "getitem": "__getitem__",
+    "setitem": "__setitem__",
+}
+
+
 def _coroutine(name: str) -> Callable[..., Any]:
+    method = _SPECIAL_METHODS.get(name, name)
+
     async def call(self: AsyncNode, *arguments: Any, **options: Any) -> Any:
-        return await await_node(getattr(self.node, name), *arguments, **options)
+        return await await_node(getattr(self.node, method), *arguments, **options)
 
     call.__name__ = name
     return call
@@ -50,13 +61,7 @@ def _iterator(name: str) -> Callable[..., Any]:
 
 
 class AsyncNode:
-    """A node with asynchronous methods; other attributes are those of the wrapped node.
-
-    Parameters
-    ----------
-    node : Array or Group
-        The node.
-    """
+    """A node with asynchronous methods; other attributes are those of the wrapped node."""
 
     def __init_subclass__(
         cls, coroutines: tuple[str, ...] = (), iterators: tuple[str, ...] = (), **options: Any
@@ -106,6 +111,7 @@ class AsyncArray(
         "get_orthogonal_selection",
         "info_complete",
         "nbytes_stored",
+        "resize",
         "update_attributes",
     ),
 ):
@@ -177,10 +183,6 @@ class AsyncArray(
         """Write the elements of a basic selection."""
         await in_thread(self._node.__setitem__, selection, value)
 
-    async def resize(self, new_shape: Any) -> None:
-        """Change the shape."""
-        await in_thread(self._node.resize, new_shape)
-
     async def nchunks_initialized(self) -> int:
         """Return the number of stored chunks."""
         found: int = await in_thread(lambda: self._node.nchunks_initialized)
@@ -243,6 +245,7 @@ class AsyncGroup(
         "update_attributes",
         "zeros",
         "zeros_like",
+        *_SPECIAL_METHODS,
     ),
     iterators=(
         "array_keys",
@@ -271,23 +274,6 @@ class AsyncGroup(
         """Create a group at a location; see :func:`zarr_core.create_group`."""
         group: AsyncGroup = await await_node(open_nodes.create_group, store, **options)
         return group
-
-    async def getitem(self, key: str) -> AsyncArray | AsyncGroup:
-        """Return the member at a path."""
-        found: AsyncArray | AsyncGroup = await await_node(self._node.__getitem__, key)
-        return found
-
-    async def setitem(self, key: str, value: Any) -> None:
-        """Create an array of a name."""
-        await in_thread(self._node.__setitem__, key, value)
-
-    async def contains(self, member: str) -> bool:
-        """Return whether a path has a member."""
-        return await in_thread(self._node.__contains__, member)
-
-    async def delitem(self, key: str) -> None:
-        """Remove the member at a path."""
-        await in_thread(self._node.__delitem__, key)
 
 
 def _mode_of(store: Any) -> str:

@@ -93,11 +93,6 @@ class Attributes(MutableMapping[str, Any]):
     Values are those of the node, not copies: a change in place is seen at once, and stored with the
     next change of attributes or of the shape.  NaN and infinities are stored as the tokens that
     zarr-python writes, which are not valid JSON; the core raises for them.
-
-    Parameters
-    ----------
-    node : Array or Group
-        The node.
     """
 
     def __init__(self, node: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from zarr_core.extension import ExtensionDefinition
@@ -13,7 +13,6 @@ from zarr_compat.zarr_python import is_zarr_python_used
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
 
 __all__ = [
     "BloscCodec",
@@ -93,29 +92,40 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-class BytesCodec(Codec):
+class _KnownCodec(Codec):
+    """A codec with a class of its own.
+
+    Parameters
+    ----------
+    codec : str
+        Keyword of a subclass: its name in metadata documents.
+    **defaults
+        Keywords of a subclass: the arguments with their defaults.
+    """
+
+    _name: ClassVar[str]
+    _defaults: ClassVar[Mapping[str, Any]]
+    classes: ClassVar[dict[str, type[Codec]]] = {}
+
+    def __init_subclass__(cls, codec: str, **defaults: Any) -> None:
+        super().__init_subclass__()
+        cls._name, cls._defaults = codec, defaults
+        _KnownCodec.classes[codec] = cls
+
+    def __init__(self, **configuration: Any) -> None:
+        if unknown := configuration.keys() - self._defaults.keys():
+            raise TypeError(f"{type(self).__name__} has no arguments {sorted(unknown)}")
+        super().__init__(self._name, **{**self._defaults, **configuration})
+
+
+class BytesCodec(_KnownCodec, codec="bytes", endian="little"):
     """``bytes``."""
 
-    def __init__(self, *, endian: Any = "little") -> None:
-        super().__init__("bytes", endian=endian)
 
-
-class BloscCodec(Codec):
+class BloscCodec(
+    _KnownCodec, codec="blosc", typesize=None, cname="zstd", clevel=5, shuffle=None, blocksize=0
+):
     """``blosc``."""
-
-    def __init__(
-        self,
-        *,
-        typesize: int | None = None,
-        cname: Any = "zstd",
-        clevel: int = 5,
-        shuffle: Any = None,
-        blocksize: int = 0,
-    ) -> None:
-        super().__init__(
-            "blosc", typesize=typesize, cname=cname, clevel=clevel, shuffle=shuffle,
-            blocksize=blocksize,
-        )  # fmt: skip
 
     @property
     def typesize(self) -> int:
@@ -131,82 +141,48 @@ class BloscCodec(Codec):
         return str(shuffle)
 
 
-class GzipCodec(Codec):
+class GzipCodec(_KnownCodec, codec="gzip", level=5):
     """``gzip``."""
 
-    def __init__(self, *, level: int = 5) -> None:
-        super().__init__("gzip", level=level)
 
-
-class ZstdCodec(Codec):
+class ZstdCodec(_KnownCodec, codec="zstd", level=0, checksum=False):
     """``zstd``."""
 
-    def __init__(self, *, level: int = 0, checksum: bool = False) -> None:
-        super().__init__("zstd", level=level, checksum=checksum)
 
-
-class Crc32cCodec(Codec):
+class Crc32cCodec(_KnownCodec, codec="crc32c"):
     """``crc32c``."""
 
-    def __init__(self) -> None:
-        super().__init__("crc32c")
 
-
-class TransposeCodec(Codec):
+class TransposeCodec(_KnownCodec, codec="transpose", order=None):
     """``transpose``."""
 
     def __init__(self, *, order: Any) -> None:
-        super().__init__("transpose", order=list(order))
+        super().__init__(order=list(order))
 
 
-class VLenUTF8Codec(Codec):
+class VLenUTF8Codec(_KnownCodec, codec="vlen-utf8"):
     """``vlen-utf8``."""
 
-    def __init__(self) -> None:
-        super().__init__("vlen-utf8")
 
-
-class VLenBytesCodec(Codec):
+class VLenBytesCodec(_KnownCodec, codec="vlen-bytes"):
     """``vlen-bytes``."""
 
-    def __init__(self) -> None:
-        super().__init__("vlen-bytes")
 
-
-class ShardingCodec(Codec):
+class ShardingCodec(
+    _KnownCodec, codec="sharding_indexed",
+    chunk_shape=None, codecs=(BytesCodec(),), index_codecs=(BytesCodec(), Crc32cCodec()),
+    index_location="end",
+):  # fmt: skip
     """``sharding_indexed``."""
 
-    def __init__(
-        self,
-        *,
-        chunk_shape: Any,
-        codecs: Any = None,
-        index_codecs: Any = None,
-        index_location: Any = "end",
-    ) -> None:
-        super().__init__(
-            "sharding_indexed", chunk_shape=list(chunk_shape), codecs=list(codecs or [BytesCodec()]),
-            index_codecs=list(index_codecs or [BytesCodec(), Crc32cCodec()]),
-            index_location=index_location,
-        )  # fmt: skip
-
-
-_CLASSES: dict[str, type[Codec]] = {
-    "blosc": BloscCodec,
-    "bytes": BytesCodec,
-    "crc32c": Crc32cCodec,
-    "gzip": GzipCodec,
-    "sharding_indexed": ShardingCodec,
-    "transpose": TransposeCodec,
-    "vlen-bytes": VLenBytesCodec,
-    "vlen-utf8": VLenUTF8Codec,
-    "zstd": ZstdCodec,
-}
+    def __init__(self, *, chunk_shape: Any, **configuration: Any) -> None:
+        given = {name: value for name, value in configuration.items() if value}
+        super().__init__(chunk_shape=list(chunk_shape), **given)
 
 
 def codec_of(definition: ExtensionDefinition) -> Codec:
     """Return the codec of a definition, with its class in this module."""
-    codec = object.__new__(_CLASSES.get(definition.name, Codec))
+    codec = object.__new__(_KnownCodec.classes.get(definition.name, Codec))
     codec.__dict__["_definition"] = definition
     return codec
 

@@ -15,15 +15,7 @@ __all__ = [
 
 
 class DataType:
-    """The name and configuration of a data type, which the core resolves.
-
-    Parameters
-    ----------
-    name : str
-        Its name in metadata documents.
-    **configuration
-        Its configuration.
-    """
+    """The name and configuration of a data type, which the core resolves."""
 
     def __init__(self, name: str, /, **configuration: Any) -> None:
         self._definition = ExtensionDefinition(name, configuration)

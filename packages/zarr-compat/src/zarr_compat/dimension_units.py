@@ -23,15 +23,7 @@ _UNIT = re.compile(r"\s*+([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)?\s*(.*)", r
 
 
 def parse_unit(unit: Any) -> str | None:
-    """Return the text of a unit as it is stored: ``"2 nm"``, ``"nm"``, ``"1"`` without a unit.
-
-    Raises
-    ------
-    TypeError
-        If it is not a unit.
-    ValueError
-        If its number is not finite.
-    """
+    """Return the text of a unit as it is stored: ``"2 nm"``, ``"nm"``, ``"1"`` without a unit."""
     if unit is None:
         return None
     if isinstance(unit, str):

@@ -14,6 +14,7 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
+from zarr_core.interfaces.store import to_bytes
 
 from zarr_compat.zarr_python import interface_module
 
@@ -31,11 +32,6 @@ METADATA_NAMES = frozenset({"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmet
 
 class ForeignStore(zarr_core.Store):
     """A store of the core that wraps a store with asynchronous methods.
-
-    Parameters
-    ----------
-    store : zarr_compat.store.Store
-        The store.
 
     Notes
     -----
@@ -75,9 +71,8 @@ class ForeignStore(zarr_core.Store):
     def set(self, key: str, value: Buffers) -> None:
         check_key(key)
         self._require_writable(key)
-        whole = isinstance(value, bytes | bytearray | memoryview)
-        data = bytes(value) if whole else b"".join(value)  # type: ignore[arg-type]  # buffers
-        self._call(key, self.store.set(key, self._prototype.buffer.from_bytes(data)), StoreError)
+        data = self._prototype.buffer.from_bytes(to_bytes(value))
+        self._call(key, self.store.set(key, data), StoreError)
 
     def erase(self, key: str) -> None:
         check_key(key)

@@ -108,27 +108,11 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         return list(self)
 
     def get_array(self, path: str) -> Any:
-        """Return the array at a path.
-
-        Raises
-        ------
-        ArrayNotFoundError
-            If nothing exists at the path.
-        ContainsGroupError
-            If a group exists there.
-        """
+        """Return the array at a path."""
         return self._member(path, zarr_core.Array, ArrayNotFoundError)
 
     def get_group(self, path: str) -> Group:
-        """Return the group at a path.
-
-        Raises
-        ------
-        GroupNotFoundError
-            If nothing exists at the path.
-        ContainsArrayError
-            If an array exists there.
-        """
+        """Return the group at a path."""
         found: Group = self._member(path, zarr_core.Group, GroupNotFoundError)
         return found
 
@@ -229,12 +213,6 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         """Return the array of a name, and create it if it does not exist.
 
         As in zarr-python, only shape and dtype of an existing array are compared.
-
-        Raises
-        ------
-        TypeError
-            If a group exists, or an array of another shape, or of a dtype that cannot be cast
-            (with ``exact=True``, that differs).
         """
         if name not in self.core:
             given = {} if dtype is None else {"dtype": dtype}

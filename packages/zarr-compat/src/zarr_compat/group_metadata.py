@@ -31,15 +31,7 @@ class ConsolidatedMetadata:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Create it from the additional field of a metadata document.
-
-        Raises
-        ------
-        ValueError
-            If its kind is not ``"inline"``.
-        TypeError
-            If it has no metadata.
-        """
+        """Create it from the additional field of a metadata document."""
         if data.get("kind") != "inline":
             raise ValueError(f"Consolidated metadata kind={data.get('kind')!r} is not supported.")
         documents = data.get("metadata")
@@ -140,13 +132,7 @@ class GroupMetadata:
         return document | self.extra_fields
 
     def to_buffer_dict(self, prototype: Any) -> dict[str, Any]:
-        """Return the documents by key, without consolidated metadata of version 2.
-
-        Parameters
-        ----------
-        prototype : BufferPrototype
-            The classes of the buffers.
-        """
+        """Return the documents by key, without consolidated metadata of version 2."""
         documents: dict[str, Any] = {"zarr.json": self.to_dict()}
         if self.zarr_format == 2:
             documents = {".zgroup": {"zarr_format": 2}, ".zattrs": self.attributes}

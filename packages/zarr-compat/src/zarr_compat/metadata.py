@@ -41,13 +41,7 @@ def metadata_of_document(document: Mapping[str, Any]) -> Any:
 
 
 def array_metadata_of(document: Mapping[str, Any]) -> Any:
-    """Return the metadata for a document of an array; of zarr-python's class if it is used.
-
-    Raises
-    ------
-    ValueError
-        If zarr-python does not support the metadata.
-    """
+    """Return the metadata for a document of an array; of zarr-python's class if it is used."""
     if not is_zarr_python_used():
         return MetadataDocument(document)
     name = "ArrayV3Metadata" if document["zarr_format"] == 3 else "ArrayV2Metadata"
@@ -73,13 +67,7 @@ def metadata_of_array(array: zarr_core.Array, attributes: dict[str, Any]) -> Any
 
 
 class MetadataDocument:
-    """A metadata document of an array, whose members are attributes.
-
-    Parameters
-    ----------
-    document : mapping
-        The document, including the attributes.
-    """
+    """A metadata document of an array, with its attributes; its members are attributes of the object."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = dict(document)

@@ -66,13 +66,7 @@ def open(store: Any = None, *, mode: Any = None, path: str | None = None, **opti
 def open_array(
     store: Any = None, *, mode: Any = None, path: str | None = None, **options: Any
 ) -> Any:
-    """Open an array; if it does not exist, create it if ``shape`` is passed.
-
-    Raises
-    ------
-    ArrayNotFoundError
-        If the array does not exist and ``shape`` is not passed.
-    """
+    """Open an array; if it does not exist, create it if ``shape`` is passed."""
     options.setdefault("match", False)
     return _open(zarr_core.open_array, store, mode, path, options, ArrayNotFoundError)
 
@@ -80,15 +74,7 @@ def open_array(
 def open_group(
     store: Any = None, *, mode: Any = "a", path: str | None = None, **options: Any
 ) -> Any:
-    """Open a group, and create it if it does not exist.
-
-    Raises
-    ------
-    GroupNotFoundError
-        If the path has no node and the mode does not create groups.
-    ContainsArrayError
-        If the path has an array.
-    """
+    """Open a group, and create it if it does not exist."""
     try:
         return _open(zarr_core.open_group, store, mode, path, options, GroupNotFoundError)
     except NodeTypeValidationError as error:
@@ -96,13 +82,7 @@ def open_group(
 
 
 def open_consolidated(store: Any, *, mode: Any = None, **options: Any) -> Any:
-    """Open a group with its consolidated metadata; nothing is created.
-
-    Raises
-    ------
-    ValueError
-        If the group has no consolidated metadata.
-    """
+    """Open a group with its consolidated metadata; nothing is created."""
     return open_group(store, mode=mode or "r+", **{**options, "use_consolidated": True})
 
 

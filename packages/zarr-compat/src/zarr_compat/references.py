@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import StoreError, WrapperStore, check_key, check_prefix
+from zarr_core.interfaces.store import to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, MutableMapping
@@ -45,9 +46,7 @@ class WritableReferences(WrapperStore):
         return self._prefix + check_key(key) in self._references
 
     def set(self, key: str, value: Buffers) -> None:
-        whole = isinstance(value, bytes | bytearray | memoryview)
-        data = bytes(value) if whole else b"".join(value)  # type: ignore[arg-type]  # buffers
-        self._references[self._prefix + check_key(key)] = data
+        self._references[self._prefix + check_key(key)] = to_bytes(value)
         self._is_changed = True
 
     def erase(self, key: str) -> None:

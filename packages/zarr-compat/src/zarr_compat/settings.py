@@ -59,12 +59,7 @@ class Settings:
     def set(self, arg: Mapping[str, Any] | None = None, **more: Any) -> Change:
         """Change settings immediately; as a context manager, until the end of the block.
 
-        Parameters
-        ----------
-        arg : mapping, optional
-            Values by dotted name, or nested.
-        **more
-            Values by name, with ``__`` for dots.
+        ``arg`` has values by dotted name, or nested; ``more`` by name with ``__`` for dots.
         """
         changes = _flat(dict(arg or {}) | {key.replace("__", "."): v for key, v in more.items()})
         before = {name: self.get(name) for name in changes}

@@ -124,15 +124,7 @@ _PROCESS = uuid4().bytes
 
 
 class LocalStore(CoreStore):
-    """Values in files of a directory.
-
-    Parameters
-    ----------
-    root : str or path
-        The directory.
-    read_only : bool
-        Whether the store is read-only.
-    """
+    """Values in files of a directory."""
 
     def __init__(self, root: str | os.PathLike[str], *, read_only: bool = False) -> None:
         if not isinstance(root, str | os.PathLike):
@@ -290,15 +282,7 @@ class FsspecStore(CoreStore):
 
 
 class ObjectStore(CoreStore):
-    """Values in an object store of obstore; requires zarr-stores.
-
-    Parameters
-    ----------
-    store : obstore.store.ObjectStore
-        The store.
-    read_only : bool
-        Whether the store is read-only.
-    """
+    """Values in an object store of obstore; requires zarr-stores."""
 
     def __init__(self, store: Any, *, read_only: bool = False) -> None:
         self.store = store
@@ -320,13 +304,7 @@ def _forwarded(name: str) -> Any:
 
 
 class WrapperStore(Store):
-    """A store that wraps another; programs derive their own stores from it.
-
-    Parameters
-    ----------
-    store : Store
-        The wrapped store.
-    """
+    """A store that wraps another; programs derive their own stores from it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -418,15 +396,7 @@ class WrapperStore(Store):
 
 
 class StorePath:
-    """A location: a store and a path in it.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    path : str
-        The path.
-    """
+    """A location: a store and a path in it."""
 
     def __init__(self, store: Any, path: str = "") -> None:
         self.store = store

@@ -47,13 +47,7 @@ ByteRequest: TypeAlias = RangeByteRequest | OffsetByteRequest | SuffixByteReques
 
 
 class Store(ABC):
-    """Base class for stores of programs; :mod:`zarr_compat.foreign` adapts them.
-
-    Parameters
-    ----------
-    read_only : bool
-        Whether the store is read-only.
-    """
+    """Base class for stores of programs; :mod:`zarr_compat.foreign` adapts them."""
 
     supports_writes: bool = True
     supports_deletes: bool = True
@@ -112,28 +106,14 @@ class Store(ABC):
     async def get_ranges(
         self, key: str, byte_ranges: Iterable[ByteRequest | None], *, prototype: Any, **_: Any
     ) -> AsyncIterator[list[tuple[int, Any]]]:
-        """Yield byte ranges of a value, in lists with the positions of the requests.
-
-        Raises
-        ------
-        BaseExceptionGroup
-            If the key does not exist, with a FileNotFoundError.
-        """
+        """Yield byte ranges of a value, in lists with the positions of the requests."""
         parts = [(key, part) for part in byte_ranges]
         yield _existing(key, await self.get_partial_values(prototype, parts))
 
     def get_ranges_sync(
         self, key: str, byte_ranges: Iterable[ByteRequest | None], *, prototype: Any, **_: Any
     ) -> list[tuple[int, Any]]:
-        """Return byte ranges of a value with the positions of the requests.
-
-        Raises
-        ------
-        BaseExceptionGroup
-            If the key does not exist, with a FileNotFoundError.
-        TypeError
-            If the store has no synchronous methods.
-        """
+        """Return byte ranges of a value with the positions of the requests."""
         read = getattr(self, "get_sync", None)
         if read is None:
             raise TypeError(f"{type(self).__name__} does not support synchronous reads")
@@ -199,13 +179,7 @@ class Store(ABC):
         return True
 
     async def getsize(self, key: str) -> int:
-        """Return the length of a value.
-
-        Raises
-        ------
-        FileNotFoundError
-            If the key does not exist.
-        """
+        """Return the length of a value."""
         value = await self.get(key, interface_module("zarr.core.buffer").default_buffer_prototype())
         if value is None:
             raise FileNotFoundError(key)
@@ -237,13 +211,7 @@ def _existing(key: str, values: list[Any]) -> list[tuple[int, Any]]:
 
 
 def to_bytes(value: Any) -> bytes:
-    """Return the bytes of a buffer of zarr-python, or of a bytes-like object.
-
-    Raises
-    ------
-    TypeError
-        If it is something else; ``bytes(5)`` would be five zeros.
-    """
+    """Return the bytes of a buffer of zarr-python, or of a bytes-like object; ``bytes(5)`` has zeros."""
     if hasattr(value, "as_buffer_like"):
         data: bytes = value.to_bytes()
         return data

@@ -26,13 +26,7 @@ __all__ = ["make_store", "make_store_path"]
 async def make_store(
     store_like: Any, *, mode: str | None = None, storage_options: Mapping[str, Any] | None = None
 ) -> Store:
-    """Return the store for a path, URL, mapping or store.
-
-    Raises
-    ------
-    TypeError
-        If the argument is none of them, or if ``storage_options`` are given without a URL.
-    """
+    """Return the store for a path, URL, mapping or store."""
     read_only = mode == "r"
     is_url = isinstance(store_like, str) and ("://" in store_like or "::" in store_like)
     if storage_options is not None and not is_url:
@@ -61,15 +55,7 @@ async def make_store_path(
     mode: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> StorePath:
-    """Return the location for a path, URL, mapping, store or location, and a path in it.
-
-    Raises
-    ------
-    TypeError
-        As for :func:`make_store`.
-    ValueError
-        If the mode is not supported by the store.
-    """
+    """Return the location for a path, URL, mapping, store or location, and a path in it."""
     if isinstance(store_like, StorePath):
         if storage_options:
             raise TypeError("'storage_options' was provided but unused; pass them with a URL")

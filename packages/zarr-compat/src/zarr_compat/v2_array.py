@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import nullcontext
 from importlib import import_module
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,36 @@ __all__ = ["Array"]
 
 # Stores of zarr-python 2 that several threads can use at once.
 _CONCURRENT = {"DirectoryStore", "NestedDirectoryStore", "TempStore", "MemoryStore", "ZipStore"}
+
+
+def _attribute(name: str, doc: str) -> Any:
+    """Return a property for an attribute, or for one of ``core``."""
+    return property(attrgetter(name), doc=doc)
+
+
+def _metadata_member(name: str, doc: str) -> Any:
+    """Return a property for a member of the metadata."""
+    return property(lambda array: array._metadata[name], doc=doc)  # noqa: SLF001 - of the class below
+
+
+def _reader(kind: str, doc: str) -> Any:
+    """Return a method that reads selections of a kind."""
+
+    def get(self: Array, selection: Any = ..., out: Any = None, fields: Any = None) -> Any:
+        return self._read(kind, selection, out, fields)
+
+    get.__doc__ = doc
+    return get
+
+
+def _writer(kind: str, doc: str) -> Any:
+    """Return a method that writes selections of a kind."""
+
+    def set_(self: Array, selection: Any, value: Any, fields: Any = None) -> None:
+        self._set(kind, selection, value, fields)
+
+    set_.__doc__ = doc
+    return set_
 
 
 class Array:
@@ -147,20 +178,20 @@ class Array:
 
     # --- where it is ---
 
-    @property
-    def store(self) -> Any:
-        """The store."""
-        return self._store
+    store = _attribute("_store", "The store.")
+    path = _attribute("_path", "The path in the store.")
+    synchronizer = _attribute("_synchronizer", "The locks of writers.")
+    write_empty_chunks = _attribute(
+        "_write_empty_chunks", "Whether chunks that have only the fill value are stored."
+    )
+    is_view = _attribute("_is_view", "Whether this is a view of another array.")
+    attrs = _attribute("_attrs", "The attributes.")
+    _version = 2
 
     @property
     def chunk_store(self) -> Any:
         """The store of the chunks."""
         return self._store if self._chunk_store is None else self._chunk_store
-
-    @property
-    def path(self) -> str:
-        """The path in the store."""
-        return self._path
 
     @property
     def name(self) -> str | None:
@@ -173,11 +204,6 @@ class Array:
         return self._path.rpartition("/")[2] or None
 
     @property
-    def synchronizer(self) -> Any:
-        """The locks of writers."""
-        return self._synchronizer
-
-    @property
     def read_only(self) -> bool:
         """Whether changes raise an error."""
         return self._read_only
@@ -187,28 +213,9 @@ class Array:
         self._read_only = bool(value)
 
     @property
-    def write_empty_chunks(self) -> bool:
-        """Whether chunks that have only the fill value are stored."""
-        return self._write_empty_chunks
-
-    @property
-    def is_view(self) -> bool:
-        """Whether this is a view of another array."""
-        return self._is_view
-
-    @property
     def meta_array(self) -> np.ndarray[Any, Any]:
         """An array of the class of results."""
         return np.empty(())
-
-    @property
-    def attrs(self) -> Any:
-        """The attributes."""
-        return self._attrs
-
-    @property
-    def _version(self) -> int:
-        return 2
 
     @property
     def _dimension_separator(self) -> str:
@@ -234,17 +241,13 @@ class Array:
     def shape(self, value: Any) -> None:
         self.resize(value)
 
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """Shape of the chunks."""
-        chunks: tuple[int, ...] = self._metadata["chunks"]
-        return chunks
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Data type of elements."""
-        dtype: np.dtype[Any] = self._metadata["dtype"]
-        return dtype
+    chunks = _metadata_member("chunks", "Shape of the chunks.")
+    dtype = _metadata_member("dtype", "Data type of elements.")
+    fill_value = _metadata_member("fill_value", "Value of elements that are not stored, or None.")
+    order = _metadata_member("order", "Order of the elements of a chunk, and of results.")
+    size = _attribute("core.size", "Number of elements.")
+    nchunks = _attribute("core.nchunks", "Number of chunks.")
+    nchunks_initialized = _attribute("core.nchunks_initialized", "Number of stored chunks.")
 
     @property
     def compressor(self) -> Any:
@@ -259,25 +262,9 @@ class Array:
         return [get_codec(config) for config in self._metadata["filters"] or ()] or None
 
     @property
-    def fill_value(self) -> Any:
-        """Value of elements that are not stored, or None."""
-        return self._metadata["fill_value"]
-
-    @property
-    def order(self) -> str:
-        """Order of the elements of a chunk, and of results."""
-        order: str = self._metadata["order"]
-        return order
-
-    @property
     def ndim(self) -> int:
         """Number of dimensions."""
         return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self.core.size
 
     @property
     def itemsize(self) -> int:
@@ -303,16 +290,6 @@ class Array:
     def cdata_shape(self) -> tuple[int, ...]:
         """Number of chunks in each dimension."""
         return self.core.cdata_shape or (1,)
-
-    @property
-    def nchunks(self) -> int:
-        """Number of chunks."""
-        return self.core.nchunks
-
-    @property
-    def nchunks_initialized(self) -> int:
-        """Number of stored chunks."""
-        return self.core.nchunks_initialized
 
     def digest(self, hashname: str = "sha1") -> bytes:
         """Return a checksum of the metadata and encoded chunks."""
@@ -344,30 +321,19 @@ class Array:
             return "orthogonal", index, fields
         return "basic", index, fields  # which raises an error for arrays
 
-    def get_basic_selection(self, selection: Any = ..., out: Any = None, fields: Any = None) -> Any:
-        """Read integers and slices."""
-        return self._read(self.core.get_basic_selection, selection, out, fields)
+    get_basic_selection = _reader("basic", "Read integers and slices.")
+    get_orthogonal_selection = _reader(
+        "orthogonal", "Read the outer product of a selection in each dimension."
+    )
+    get_coordinate_selection = _reader("coordinate", "Read single elements.")
+    get_mask_selection = _reader(
+        "mask", "Read the elements where a boolean array of the same shape is true."
+    )
+    get_block_selection = _reader("block", "Read whole chunks.")
 
-    def get_orthogonal_selection(self, selection: Any, out: Any = None, fields: Any = None) -> Any:
-        """Read the outer product of a selection in each dimension."""
-        self._refuse_grids(selection)
-        return self._read(self.core.get_orthogonal_selection, selection, out, fields)
-
-    def get_coordinate_selection(self, selection: Any, out: Any = None, fields: Any = None) -> Any:
-        """Read single elements."""
-        return self._read(self.core.get_coordinate_selection, selection, out, fields)
-
-    def get_mask_selection(self, selection: Any, out: Any = None, fields: Any = None) -> Any:
-        """Read the elements where a boolean array of the same shape is true."""
-        return self._read(self.core.get_mask_selection, selection, out, fields)
-
-    def get_block_selection(self, selection: Any, out: Any = None, fields: Any = None) -> Any:
-        """Read whole chunks."""
-        self._refuse_blocks(selection)
-        return self._read(self.core.get_block_selection, selection, out, fields)
-
-    def _read(self, read: Callable[..., Any], selection: Any, out: Any, fields: Any) -> Any:
-        self._refuse(selection)
+    def _read(self, kind: str, selection: Any, out: Any, fields: Any) -> Any:
+        self._refuse(kind, selection)
+        read = getattr(self.core, f"get_{kind}_selection")
         result = self._result(read(selection, fields=self._field_names(fields)))
         if out is None:
             return result
@@ -380,27 +346,21 @@ class Array:
         out[...] = result  # an array of NumPy or of Zarr
         return out
 
-    def _refuse(self, selection: Any) -> None:
-        """Raise the errors of zarr-python 2 for new axes and negative steps, which the core supports."""
+    def _refuse(self, kind: str, selection: Any) -> None:
+        """Raise the errors of zarr-python 2 for selections that the core supports."""
+        if kind == "block":  # blocks outside the array are empty in the core
+            array = SimpleNamespace(_shape=self.shape, _chunks=self.chunks)
+            import_module("zarr.indexing").BlockIndexer(selection, array)
         for item in selection if isinstance(selection, tuple) else (selection,):
-            if item is None:
-                raise IndexError("None, for a new axis, is not supported by zarr-python 2")
-            if isinstance(item, slice) and item.step is not None and item.step < 1:
-                raise import_module("zarr.errors").NegativeStepError
-
-    def _refuse_grids(self, selection: Any) -> None:
-        """Raise the error of zarr-python 2 for index arrays of several dimensions."""
-        for item in selection if isinstance(selection, tuple) else (selection,):
-            if np.ndim(item) > 1:
+            if kind == "orthogonal" and np.ndim(item) > 1:
                 raise IndexError(
                     "index arrays of an orthogonal selection must have one dimension, not "
                     f"{np.ndim(item)}; use vindex"
                 )
-
-    def _refuse_blocks(self, selection: Any) -> None:
-        """Raise the error of zarr-python 2 for blocks outside the array, which are empty in the core."""
-        array = SimpleNamespace(_shape=self.shape, _chunks=self.chunks)
-        import_module("zarr.indexing").BlockIndexer(selection, array)
+            if item is None:
+                raise IndexError("None, for a new axis, is not supported by zarr-python 2")
+            if isinstance(item, slice) and item.step is not None and item.step < 1:
+                raise import_module("zarr.errors").NegativeStepError
 
     def _field_names(self, fields: Any) -> Any:
         """Return names of fields; an empty list stands for all."""
@@ -443,15 +403,7 @@ class Array:
         return _Selections(self.get_block_selection, self.set_block_selection)
 
     def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
-        """Iterate over a part of the first dimension.
-
-        Raises
-        ------
-        TypeError
-            If the array has no dimensions.
-        ValueError
-            If ``start`` or ``end`` is negative, or not an integer.
-        """
+        """Iterate over a part of the first dimension."""
         for name, value in (("start", start), ("end", end)):
             if value is not None and (not isinstance(value, int) or value < 0):
                 raise ValueError(f"{name} must be an integer of at least 0, not {value!r}")
@@ -485,30 +437,18 @@ class Array:
         else:
             self.set_basic_selection(index, value, fields=fields)
 
-    def set_basic_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
-        """Write integers and slices."""
-        self._set(self.core.set_basic_selection, selection, value, fields)
+    set_basic_selection = _writer("basic", "Write integers and slices.")
+    set_orthogonal_selection = _writer(
+        "orthogonal", "Write the outer product of a selection in each dimension."
+    )
+    set_coordinate_selection = _writer("coordinate", "Write single elements.")
+    set_mask_selection = _writer(
+        "mask", "Write the elements where a boolean array of the same shape is true."
+    )
+    set_block_selection = _writer("block", "Write whole chunks.")
 
-    def set_orthogonal_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
-        """Write the outer product of a selection in each dimension."""
-        self._refuse_grids(selection)
-        self._set(self.core.set_orthogonal_selection, selection, value, fields)
-
-    def set_coordinate_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
-        """Write single elements."""
-        self._set(self.core.set_coordinate_selection, selection, value, fields)
-
-    def set_mask_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
-        """Write the elements where a boolean array of the same shape is true."""
-        self._set(self.core.set_mask_selection, selection, value, fields)
-
-    def set_block_selection(self, selection: Any, value: Any, fields: Any = None) -> None:
-        """Write whole chunks."""
-        self._refuse_blocks(selection)
-        self._set(self.core.set_block_selection, selection, value, fields)
-
-    def _set(self, write: Callable[..., Any], selection: Any, value: Any, fields: Any) -> None:
-        self._refuse(selection)
+    def _set(self, kind: str, selection: Any, value: Any, fields: Any) -> None:
+        self._refuse(kind, selection)
         names = self._field_names(fields)
         if isinstance(names, list | tuple):
             if len(names) > 1:
@@ -516,6 +456,7 @@ class Array:
                     f"only one field can be written at once, not {names}; write them one by one"
                 )
             names = names[0]
+        write = getattr(self.core, f"set_{kind}_selection")
         self._write(write, selection, _elements(value), fields=names)
 
     def resize(self, *args: Any) -> None:

@@ -56,24 +56,12 @@ def digest(array: zarr_core.Array, hashname: str = "sha1") -> bytes:
 
 
 def cast_view(array: zarr_core.Array, dtype: Any) -> View:
-    """Return a view of the array that casts elements when they are read.
-
-    Raises
-    ------
-    TypeError
-        If NumPy does not accept the dtype.
-    """
+    """Return a view of the array that casts elements when they are read."""
     return View(array, _parse_dtype(dtype), _cast)
 
 
 def reinterpreted_view(array: zarr_core.Array, dtype: Any) -> View:
-    """Return a view of the array that reinterprets elements as another dtype when they are read.
-
-    Raises
-    ------
-    TypeError
-        If NumPy does not accept the dtype, or the item sizes differ.
-    """
+    """Return a view of the array that reinterprets elements as another dtype when they are read."""
     other = _parse_dtype(dtype)
     if other.itemsize != array.dtype.itemsize or other.hasobject or array.dtype.hasobject:
         raise TypeError(f"the item sizes of {array.dtype} and {other} differ")

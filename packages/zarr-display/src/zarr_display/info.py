@@ -114,7 +114,7 @@ def _stored_rows(array: StoredArray) -> list[tuple[str, str]]:
     nbytes = sum(size for _, size in stored)
     unit = "Shards" if array.is_sharded else "Chunks"
     rows = [
-        (f"{unit} stored", f"{len(stored)} of {prod(axis.count for axis in array.axes)}"),
+        (f"{unit} stored", f"{len(stored):,} of {prod(axis.count for axis in array.axes):,}"),
         ("Size stored", _size(nbytes)),
     ]
     if nbytes:
@@ -130,7 +130,7 @@ def group_info(group: StoredGroup, count_members: bool = False) -> Info:
     metadata = group.metadata
     rows = [
         *_first_rows(group, "Group"),
-        ("Attributes", str(len(metadata.attributes))),
+        ("Attributes", f"{len(metadata.attributes):,}"),
         ("Consolidated metadata", "yes" if metadata.consolidated is not None else "no"),
         *_last_rows(group),
     ]
@@ -138,9 +138,9 @@ def group_info(group: StoredGroup, count_members: bool = False) -> Info:
         direct = [found for _, found in members_of(group, group.path, MetadataError)]
         every = walk(group.format, group.store, group.path, None, group.children)
         rows += [
-            ("Arrays", str(sum(isinstance(found, ArrayMetadata) for found in direct))),
-            ("Groups", str(sum(isinstance(found, GroupMetadata) for found in direct))),
-            ("Members at any depth", str(sum(1 for _ in every))),
+            ("Arrays", f"{sum(isinstance(found, ArrayMetadata) for found in direct):,}"),
+            ("Groups", f"{sum(isinstance(found, GroupMetadata) for found in direct):,}"),
+            ("Members at any depth", f"{sum(1 for _ in every):,}"),
         ]
     return Info(rows)
 
@@ -169,4 +169,4 @@ def _shape(shape: tuple[int | str, ...]) -> str:
 
 def _size(nbytes: int) -> str:
     text = format_bytes(nbytes)
-    return text if nbytes < 1024 else f"{text} ({nbytes} B)"
+    return text if nbytes < 1024 else f"{text} ({nbytes:,} B)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ZarrError
@@ -10,6 +11,7 @@ from zarr_core.formats.detect import read_node
 
 from zarr_cli.bench.candidates import Candidate, candidates
 from zarr_cli.bench.measure import measure, prepare_trial
+from zarr_cli.bench.recommend import best, recommend
 from zarr_cli.bench.sample import chunk_shape, sample
 from zarr_cli.errors import Failure
 
@@ -24,18 +26,12 @@ if TYPE_CHECKING:
 _SAMPLE = 64 << 20  # bytes of elements
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BenchmarkResult:
     """The result of a benchmark.
 
-    Parameters
-    ----------
-    chunks : sequence of ndarray
-        The chunks that were encoded.
-    trials : list of Trial
-        The trials, smallest first; one of them has the present codecs.
-    excluded : list of (Candidate, str)
-        The excluded candidates, with the reason.
+    ``chunks`` were encoded.  ``trials`` are smallest first; one of them has the present codecs.
+    ``excluded`` are candidates, with the reason.
     """
 
     chunks: Sequence[np.ndarray[Any, Any]]
@@ -52,6 +48,16 @@ class BenchmarkResult:
         """The trial of the present codecs."""
         return next(each for each in self.trials if each.candidate.present)
 
+    @cached_property
+    def best(self) -> set[int]:
+        """The indices of the trials that no other trial beats in size and both speeds."""
+        return best(self.trials)
+
+    @cached_property
+    def recommended(self) -> dict[str, int]:
+        """The indices of the recommended trials by purpose."""
+        return recommend(self.trials)
+
 
 def benchmark_codecs(
     array: Array,
@@ -62,28 +68,7 @@ def benchmark_codecs(
     only_also: bool = False,
     most: int = 16,
 ) -> BenchmarkResult:
-    """Measure codecs on a sample of the chunks of an array.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    also : sequence of Candidate
-        Additional candidates.
-    seconds : float
-        The approximate duration.
-    report : callable
-        Called with the number of completed trials and the total.
-    only_also : bool
-        Whether to use only the additional candidates.
-    most : int
-        The maximum number of chunks.
-
-    Raises
-    ------
-    Failure
-        If all chunks of the array are empty, or its present codecs fail.
-    """
+    """Measure codecs on a sample of the chunks of an array."""
     format_, _ = read_node(array.store, array.path)
     wanted = [Candidate(present=True), *also]
     if not only_also:

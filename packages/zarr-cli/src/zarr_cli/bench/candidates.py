@@ -17,16 +17,8 @@ if TYPE_CHECKING:
 class Candidate:
     """Codecs, in the syntax of the command line.
 
-    Parameters
-    ----------
-    filters : tuple of str
-        Array -> array codecs.
-    serializer : str or None
-        The array -> bytes codec; None for the default of the data type.
-    compressors : tuple of str
-        Bytes -> bytes codecs.
-    present : bool
-        Whether it represents the present codecs of the array.
+    ``serializer`` is None for the default of the data type; ``present`` stands for the present
+    codecs of the array.
     """
 
     filters: tuple[str, ...] = ()
@@ -48,15 +40,7 @@ class Candidate:
 
 
 def candidates(dtype: np.dtype[Any], *, checksum: bool = True) -> Iterator[Candidate]:
-    """Yield lossless codecs for a data type.
-
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        The data type of the elements in memory.
-    checksum : bool
-        Whether Zstandard frames have a checksum, as in new arrays.
-    """
+    """Yield lossless codecs for a data type."""
 
     def zstd(level: int) -> str:
         return f"zstd:level={level},checksum=true" if checksum else f"zstd:{level}"
@@ -93,13 +77,7 @@ def candidates(dtype: np.dtype[Any], *, checksum: bool = True) -> Iterator[Candi
 
 
 def parse_candidate(text: str) -> Candidate:
-    """Parse a codec chain such as ``numcodecs.shuffle:elementsize=4 + zstd:5``.
-
-    Raises
-    ------
-    ExtensionError
-        If a codec is unknown.
-    """
+    """Parse a codec chain such as ``numcodecs.shuffle:elementsize=4 + zstd:5``."""
     from zarr_core.extension import (
         ArrayToArrayCodec,
         ArrayToBytesCodec,

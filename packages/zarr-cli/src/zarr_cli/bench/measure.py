@@ -32,17 +32,7 @@ _SLOWEST = 0.15  # maximum fraction of the time for one chunk
 
 @dataclass(slots=True)
 class Trial:
-    """One candidate and its measurements.
-
-    Parameters
-    ----------
-    candidate : Candidate
-        The codecs.
-    definitions : tuple of ExtensionDefinition
-        The codecs as in metadata.
-    chain : PreparedCodecChain
-        The codec chain that encodes a chunk.
-    """
+    """One candidate and its measurements; ``chain`` encodes a chunk."""
 
     candidate: Candidate
     definitions: tuple[ExtensionDefinition, ...]
@@ -71,24 +61,7 @@ class Trial:
 def prepare_trial(
     array: Array, shape: tuple[int, ...], format_: str, candidate: Candidate
 ) -> Trial:
-    """Prepare codecs for the chunks of an array.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    shape : tuple of int
-        The shape of its chunks.
-    format_ : str
-        The name of its format, which must support the codecs.
-    candidate : Candidate
-        The codecs.
-
-    Raises
-    ------
-    ZarrError
-        If a codec is not installed, or does not support the data type or the format.
-    """
+    """Prepare codecs for the chunks of an array."""
     layout: dict[str, Any] = {"shape": shape, "chunks": shape, "shards": None}
     store = zarr_core.MemoryStore()
     if candidate.present:
@@ -113,23 +86,9 @@ def measure(
     seconds: float,
     report: Callable[[int, int], object],
 ) -> Sequence[NDArray]:
-    """Measure all candidates on the same chunks, in several rounds.
+    """Measure all candidates on the same chunks, in several rounds; return the chunks that were used.
 
-    Parameters
-    ----------
-    trials : list of Trial
-        Receives the results; ``problem`` is set for those that fail, are lossy or too slow.
-    chunks : sequence of ndarray
-        The chunks to encode.
-    seconds : float
-        The time limit; each candidate is measured at least once.
-    report : callable
-        Called with the number of completed trials and the total.
-
-    Returns
-    -------
-    sequence of ndarray
-        The chunks that were used; fewer if time is short.
+    Each candidate is measured at least once; ``problem`` is set if it fails, is lossy or too slow.
     """
     until = monotonic() + seconds
     total = len(trials) * (1 + ROUNDS)

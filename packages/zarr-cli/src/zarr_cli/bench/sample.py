@@ -23,23 +23,7 @@ _SHUFFLED = 1 << 16  # grids up to this size are shuffled completely
 
 
 def sample(array: Array, most: int, most_bytes: int, seconds: float) -> list[NDArray]:
-    """Return chunks from all parts of an array, without empty chunks.
-
-    Parameters
-    ----------
-    array : Array
-        The array; with shards, inner chunks are used.
-    most, most_bytes : int
-        The maximum number of chunks and of bytes of elements; at least one chunk is
-        returned.
-    seconds : float
-        The time limit.
-
-    Raises
-    ------
-    Failure
-        If all chunks are empty.
-    """
+    """Return chunks from all parts of an array, without empty chunks."""
     shape = chunk_shape(array)
     parts: list[NDArray] = []
     until = monotonic() + seconds

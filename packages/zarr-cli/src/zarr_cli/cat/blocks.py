@@ -22,17 +22,7 @@ BUDGET = 1 << 25
 def read_blocks(
     array: Array, parts: Sequence[Part], budget: int = BUDGET
 ) -> Iterator[np.ndarray[Any, Any]]:
-    """Read a selection block by block, in C order.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    parts : sequence of int or range
-        The selection of each dimension.
-    budget : int
-        The maximum size of a block in bytes.
-    """
+    """Read a selection block by block, in C order."""
     import numpy as np
 
     for block in blocks(parts, array.chunks, array.dtype.itemsize, budget):
@@ -42,24 +32,7 @@ def read_blocks(
 def blocks(
     parts: Sequence[Part], chunks: Sequence[Any], itemsize: int, budget: int = BUDGET
 ) -> Iterator[tuple[Part, ...]]:
-    """Divide a selection into blocks, at chunk boundaries if possible.
-
-    Parameters
-    ----------
-    parts : sequence of int or range
-        The selection of each dimension.
-    chunks : sequence of int or tuple of int
-        The chunk length along each dimension, or all lengths if they differ.
-    itemsize : int
-        The size of an element in bytes.
-    budget : int
-        The maximum size of a block in bytes.
-
-    Yields
-    ------
-    tuple of int or range
-        A selection with the same dimensions; each range is a part of the given range.
-    """
+    """Divide a selection into blocks, at chunk boundaries if possible."""
     parts = tuple(parts)
     if 0 in lengths(parts):
         return

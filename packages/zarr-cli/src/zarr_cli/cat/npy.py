@@ -16,20 +16,7 @@ class NpyTypeError(ValueError):
 
 
 def npy_header(shape: Sequence[int], dtype: np.dtype[Any]) -> bytes:
-    """Return the header of an NPY file.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        The shape of the selection.
-    dtype : dtype
-        The data type of the elements.
-
-    Raises
-    ------
-    NpyTypeError
-        If NPY does not support the data type.
-    """
+    """Return the header of an NPY file."""
     described = np.lib.format.dtype_to_descr(dtype) if dtype.kind not in "OT" else None
     if described is None or np.lib.format.descr_to_dtype(described) != dtype:
         raise NpyTypeError(
@@ -47,15 +34,7 @@ def npy_header(shape: Sequence[int], dtype: np.dtype[Any]) -> bytes:
 def npy_parts(
     header: bytes, blocks: Iterable[np.ndarray[Any, Any]]
 ) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of an NPY file.
-
-    Parameters
-    ----------
-    header : bytes
-        The result of :func:`npy_header`.
-    blocks : iterable of ndarray
-        The elements in C order.
-    """
+    """Yield the bytes of an NPY file."""
     yield header
     for block in blocks:
         yield np.ascontiguousarray(block).reshape(-1).view(np.uint8).data

@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 def atomic_output(output: str) -> Iterator[IO[bytes]]:
     """Open a file for writing; an error leaves an existing file unchanged.
 
-    Parameters
-    ----------
-    output : str
-        The path; ``-`` is standard output.  Standard output, pipes and devices are written
-        directly.
+    Standard output (``-``), pipes and devices are written directly.
     """
     path = os.path.realpath(output)
     if output == "-" or (os.path.exists(path) and not os.path.isfile(path)):

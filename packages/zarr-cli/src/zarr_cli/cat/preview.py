@@ -21,17 +21,7 @@ _EDGE = 3
 
 
 def preview(array: Array, parts: Sequence[Part], width: int = 80) -> str:
-    """Return the selected elements as NumPy prints them; of many, only the corners are read.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    parts : sequence of int or range
-        The selection of each dimension.
-    width : int
-        The number of characters per line.
-    """
+    """Return the selected elements as NumPy prints them; of many, only the corners are read."""
     if prod(lengths(parts)) <= WHOLE:
         return _format(np.asarray(array[as_index(parts)]), width, WHOLE)
     corners = [[part] if isinstance(part, int) else _corner(part) for part in parts]

@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
+import click
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Part: TypeAlias = "int | range"
 """The selection of one dimension: an index, which drops the dimension, or a range."""
 
-_PART = re.compile(r"\s*(-?\d+)?\s*(:)?\s*(-?\d+)?\s*(?:(:)\s*(-?\d+)?)?\s*")
+_PART = re.compile(r"\s*(-?\d{1,18})?\s*(:)?\s*(-?\d{1,18})?\s*(?:(:)\s*(-?\d{1,18})?)?\s*")
 
 
-class SelectionTextError(ValueError):
+class SelectionTextError(click.BadParameter):
     """A selection is invalid or does not fit the array."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, param_hint="SELECTION")
 
 
 def parse_selection(

@@ -21,15 +21,7 @@ _BATCH = 1 << 16  # elements
 
 
 def text_lines(blocks: Blocks, shape: Sequence[int]) -> Iterator[str]:
-    """Yield text: one line per row of the last dimension, an empty line between planes.
-
-    Parameters
-    ----------
-    blocks : iterable of ndarray
-        The elements in C order.
-    shape : sequence of int
-        The shape of the selection.  With one dimension, each element has its own line.
-    """
+    """Yield text: one line per row of the last dimension, an empty line between planes."""
     row = shape[-1] if len(shape) > 1 else 1
     plane = shape[-2] if len(shape) > 2 else 0
     column = rows = 0
@@ -51,17 +43,7 @@ def text_lines(blocks: Blocks, shape: Sequence[int]) -> Iterator[str]:
 def csv_lines(
     blocks: Blocks, shape: Sequence[int], names: Sequence[str], fields: Sequence[str] | None
 ) -> Iterator[str]:
-    """Yield CSV: a matrix as it is, other shapes with the indices before each element.
-
-    Parameters
-    ----------
-    blocks, shape
-        As for :func:`text_lines`.
-    names : sequence of str
-        The names of the dimensions, for the header.
-    fields : sequence of str or None
-        The fields of a structured data type, one column each.
-    """
+    """Yield CSV: a matrix as it is, other shapes with the indices before each element."""
     if len(shape) < 3 and fields is None:
         row = shape[-1] if len(shape) == 2 else 1
         yield from _matrix(blocks, row)
@@ -98,13 +80,7 @@ def _csv_row(values: Sequence[str]) -> str:
 
 
 def json_lines(blocks: Blocks, shape: Sequence[int]) -> Iterator[str]:
-    """Yield JSON: nested lists, one line per row of the last dimension.
-
-    Parameters
-    ----------
-    blocks, shape
-        As for :func:`text_lines`.
-    """
+    """Yield JSON: nested lists, one line per row of the last dimension."""
     if not prod(shape):
         yield _empty(shape) + "\n"
         return

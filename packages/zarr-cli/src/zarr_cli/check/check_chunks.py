@@ -11,7 +11,6 @@ from zarr_core.extension import ChecksumError, ChunkDecodeError, ZarrError
 from zarr_core.threads import parallel_for
 
 from zarr_cli.cat.blocks import blocks
-from zarr_cli.cat.regions import regions
 from zarr_cli.cat.selection import Part, as_index
 from zarr_cli.check.array_check import ArrayCheck, Damage
 
@@ -25,28 +24,12 @@ if TYPE_CHECKING:
 
 
 def check_chunks(array: Array, result: ArrayCheck, reporter: Reporter) -> set[str]:
-    """Read all stored chunks of an array, with the concurrency of its store.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    result : ArrayCheck
-        Receives the results.
-    reporter : Reporter
-        Receives the number of checked chunks.
-
-    Returns
-    -------
-    set of str
-        The keys of the chunks that were read.
-    """
-    region = regions(array)
+    """Read all stored chunks of an array, with the concurrency of its store."""
     keys: set[str] = set()
 
     def work(stored: StoredChunk) -> None:
         at, key = stored
-        damages = _damages(array, at, key, region(at))
+        damages = _damages(array, at, key, chunk_region(array, at))
         if damages is not None:
             keys.add(key)
             result.damages += damages
@@ -58,6 +41,14 @@ def check_chunks(array: Array, result: ArrayCheck, reporter: Reporter) -> set[st
     result.stored = len(keys)
     result.damages.sort(key=lambda damage: (damage.chunk, damage.reason))
     return keys
+
+
+def chunk_region(array: Array, at: tuple[int, ...]) -> tuple[range, ...]:
+    """Return the region of a stored chunk or shard, within the array."""
+    return tuple(
+        range(axis.start(number), min(axis.start(number) + axis.length(number), axis.size))
+        for axis, number in zip(array.stored.axes, at, strict=True)
+    )
 
 
 def require_chunks(array: Array) -> Array:

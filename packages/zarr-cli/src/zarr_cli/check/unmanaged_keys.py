@@ -19,17 +19,7 @@ if TYPE_CHECKING:
 def check_keys_of_array(
     array: Array, format_: Format, chunks: set[str], result: ArrayCheck
 ) -> None:
-    """Find keys below an array that are not chunks or metadata of it.
-
-    Parameters
-    ----------
-    array, format_
-        The array and its format.
-    chunks : set of str
-        The keys of its chunks.
-    result : ArrayCheck
-        Receives the other keys.
-    """
+    """Find keys below an array that are not chunks or metadata of it."""
     if array.metadata.storage_transformers:
         return  # transformers may use any keys
     known = chunks.union(format_.documents(array.path))
@@ -51,17 +41,7 @@ def check_keys_of_array(
 def unmanaged_keys(
     store: Store, format_: Format, groups: Iterable[str], nodes: set[str]
 ) -> list[str]:
-    """Return keys and prefixes in groups that belong to no member.
-
-    Parameters
-    ----------
-    store, format_
-        The store of the hierarchy and its format.
-    groups : iterable of str
-        Paths of the groups.
-    nodes : set of str
-        Paths of all nodes.
-    """
+    """Return keys and prefixes in groups that belong to no member."""
     documents = {key for path in nodes for key in format_.documents(path)}
     known = {*documents, *(prefix for path in nodes for prefix in format_.prefixes(path))}
     leading = {above for name in known for above in _above(name)}

@@ -77,10 +77,8 @@ def _open_for_update(location: Location) -> Iterator[Array | Group]:
     from zarr_cli.modify.open_stores import open_node_in
 
     store, _ = location.locate(read_only=False)
-    try:
+    with store:
         yield open_node_in(store, location, "r+")
-    finally:
-        store.close()
 
 
 def _value(node: Array | Group, location: Location, name: str) -> Any:

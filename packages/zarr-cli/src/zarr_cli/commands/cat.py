@@ -79,13 +79,10 @@ def command(
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} cannot be combined")
     form = "json" if as_json else form or "text"
-    from zarr_cli.cat.selection import SelectionTextError, parse_selection
+    from zarr_cli.cat.selection import parse_selection
 
     array = location.open_array()
-    try:
-        parts = parse_selection(selection, array.shape, array.dimension_names)
-    except SelectionTextError as error:
-        raise click.BadParameter(str(error), param_hint="SELECTION") from None
+    parts = parse_selection(selection, array.shape, array.dimension_names)
     on_terminal = output == "-" and is_terminal()
     if form == "npy" and on_terminal:
         raise click.UsageError(
@@ -106,7 +103,7 @@ def _print_preview(array: Array, parts: tuple[Part, ...], progress: ProgressOutp
 
     echo(preview(array, parts, shutil.get_terminal_size().columns))
     if (count := prod(lengths(parts))) > WHOLE:
-        progress.note(f"corners of {count} elements; --all prints all of them")
+        progress.note(f"corners of {count:,} elements; --all prints all of them")
 
 
 def _write(array: Array, parts: tuple[Part, ...], form: str, output: str, report: Any) -> None:

@@ -164,7 +164,7 @@ def _print_keys(label: str, keys: Sequence[str]) -> None:
     for key in keys[:_SHOWN]:
         print_styled([(f"  {label:<10}", "yellow"), (key, "cyan")])
     if len(keys) > _SHOWN:
-        print_styled([(f"  ... and {len(keys) - _SHOWN} more", "dim")])
+        print_styled([(f"  ... and {len(keys) - _SHOWN:,} more", "dim")])
 
 
 def _print_chunks(result: Check) -> None:
@@ -176,7 +176,7 @@ def _print_chunks(result: Check) -> None:
     differ = _not_as_expected(result)
     others = f"; {differ}" if differ else ""
     print_styled(
-        [verdict, (f": {read or 'nothing'} read in {arrays}; {damaged} damaged{others}", "")]
+        [verdict, (f": {read or 'nothing'} read in {arrays}; {damaged:,} damaged{others}", "")]
     )
     if missing:
         print_styled([(f"{missing} missing (read as the fill value)", "dim")])

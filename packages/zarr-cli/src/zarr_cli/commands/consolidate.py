@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from zarr_core.messages import pluralize
 
 from zarr_cli.errors import Failure, ProblemsFound
 from zarr_cli.location import Location, location_arguments
@@ -37,7 +38,7 @@ def command(
         _check(location, group, progress, as_json)
         return
     store, path = location.locate(read_only=False)
-    try:
+    with store:
         if remove:
             group = zarr_core.unconsolidate_metadata(store, path, zarr_format=location.zarr_format)
         else:
@@ -45,8 +46,6 @@ def command(
                 group = zarr_core.consolidate_metadata(
                     store, path, zarr_format=location.zarr_format, progress=reports
                 )
-    finally:
-        store.close()
     metadata = group.metadata.consolidated
     nodes = 0 if metadata is None else len(metadata.entries)
     if as_json:
@@ -56,7 +55,7 @@ def command(
     elif remove:
         echo(f"{location}: consolidated metadata removed")
     else:
-        echo(f"{location}: consolidated metadata of {nodes} nodes written")
+        echo(f"{location}: consolidated metadata of {pluralize(nodes, 'node')} written")
 
 
 def _check(location: Location, group: object, progress: ProgressOutput, as_json: bool) -> None:

@@ -6,29 +6,23 @@ from typing import Any
 
 import click
 
-from zarr_cli.location import Location, location_arguments
+from zarr_cli.location import Location, format_option, location_arguments
 from zarr_cli.modify.rewrite_options import rewrite_options
-
-
-def _format(_ctx: click.Context, _param: click.Parameter, text: str | None) -> int | str | None:
-    return int(text) if text and text.isdigit() else text
 
 
 @click.command
 @location_arguments("source", "dest", optional=("dest",), zarr_format=False)
-@click.option(
-    "--zarr-format", callback=_format, metavar="FORMAT",
-    help="The format of the result: 3, 2, 1, draft, n5, ... By default 3, or with --portable the "
-    "newest version that the libraries read.",
-)  # fmt: skip
+@format_option(
+    about="The format of the result: 3, 2, 1, draft, n5, ... By default 3, or with --portable the "
+    "newest version that the libraries read."
+)
 @click.option(
     "--portable", multiple=True, metavar="NAME",
     help="A library that must read the result: zarr-python-2, tensorstore, ... Can be repeated.",
 )  # fmt: skip
-@click.option(
-    "--source-format", callback=_format, metavar="FORMAT",
-    help="The format of the source, if it has metadata of several formats.",
-)  # fmt: skip
+@format_option(
+    "--source-format", about="The format of the source, if it has metadata of several formats."
+)
 @rewrite_options
 @click.option("--remove-source", is_flag=True, help="Remove the source after the conversion.")
 @click.option("--skip-errors", is_flag=True, help="Ignore nodes that cannot be converted.")

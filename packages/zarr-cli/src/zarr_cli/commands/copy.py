@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import click
 from zarr_core.messages import format_bytes, pluralize
 
+from zarr_cli.errors import explain_interrupt
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.modify.interrupt import explain_interrupt
 from zarr_cli.modify.node_filter import NodeFilter, filter_options
 from zarr_cli.output import echo, json_option, print_json
 from zarr_cli.progress import ProgressOutput, progress_options
 
 if TYPE_CHECKING:
     from typing import Literal
+
+    from zarr_transfer import Progress
 
 
 @click.command
@@ -42,7 +45,7 @@ def command(
     overwrite: bool,
     skip_existing: bool,
     compare: Literal["content", "size"],
-    node_filter: NodeFilter,
+    only: NodeFilter | None,
     dry_run: bool,
     progress: ProgressOutput,
     as_json: bool,
@@ -65,7 +68,6 @@ def command(
     """
     import zarr_core
 
-    from zarr_cli.modify.last_progress import watch_progress
     from zarr_cli.modify.open_stores import open_node_in, open_stores, root_or_store
 
     lines: list[str] = []
@@ -73,26 +75,34 @@ def command(
         "overwrite": overwrite,
         "if_exists": "skip" if skip_existing else "raise",
         "compare": compare,
-        "only": None if node_filter.is_all else node_filter,
+        "only": only,
         "log": lines.append,
     }
+    keys: int | None = None
+    nbytes: int | None = None
     left = (
         f"Copied data is kept at {dest}; incomplete nodes are not visible there. To resume, run "
         "the same command" + (" without --overwrite." if overwrite else " again.")
     )
     with open_stores(source, dest) as (from_store, to_store):
         node = open_node_in(from_store, source)
-        if not node_filter.is_all:
-            zarr_core.copy(node, {}, source.path, dry_run=True, only=node_filter)
-            node_filter.check_matched(source)
+        if only is not None:
+            zarr_core.copy(node, {}, source.path, dry_run=True, only=only)
+            only.check_matched(source)
         if dry_run:
             zarr_core.copy(node, root_or_store(to_store, dest), dest.path, dry_run=True, **options)
-            nbytes, keys = None, None
         else:
-            with explain_interrupt(left), watch_progress(progress, "copying") as reports:
+            last: deque[Progress] = deque(maxlen=1)
+            with explain_interrupt(left), progress.bar("copying") as draw:
+
+                def report(now: Progress) -> None:
+                    last.append(now)
+                    if draw is not None:
+                        draw(now)
+
                 root = root_or_store(to_store, dest)
-                zarr_core.copy(node, root, dest.path, progress=reports, **options)
-            nbytes, keys = reports.nbytes, reports.keys
+                zarr_core.copy(node, root, dest.path, progress=report, **options)
+            nbytes, keys = (last[0].nbytes, last[0].done) if last else (0, 0)
     nodes = [line for line in lines if line.startswith(("copy ", "skip "))]
     if as_json:
         print_json(
@@ -115,8 +125,8 @@ def command(
         echo(f"would copy {pluralize(copied, 'node')}{skipped} to {dest}")
     else:
         echo(
-            f"copied {pluralize(copied, 'node')}{skipped} to {dest}: {keys} chunks or other keys, "
-            f"{format_bytes(nbytes or 0)} stored"
+            f"copied {pluralize(copied, 'node')}{skipped} to {dest}: "
+            f"{pluralize(keys or 0, 'chunk')} or other keys, {format_bytes(nbytes or 0)} stored"
         )
 
 

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zarr_cli.location import Location, key_value_option, location_arguments, parse_location
-from zarr_cli.modify.arguments import parse_value
+from zarr_cli.location import (
+    Location,
+    format_option,
+    key_value_option,
+    location_arguments,
+    parse_location,
+)
 from zarr_cli.modify.layout_options import layout_options
 from zarr_cli.output import json_option, print_json, print_pairs
 
@@ -33,17 +38,19 @@ def _shape(_ctx: click.Context, _param: click.Parameter, text: str | None) -> An
 @click.option(
     "--dimension-names", metavar="NAMES", help="Names of the dimensions, separated by commas: y,x."
 )
-@click.option(
-    "-a", "--attribute", "attributes", multiple=True, metavar="NAME=VALUE",
-    help="An attribute; the value is JSON or text. Can be repeated.",
-)  # fmt: skip
+@key_value_option(
+    "-a",
+    "--attribute",
+    "attributes",
+    about="An attribute; the value is JSON or text. Can be repeated.",
+)
 @click.option(
     "--from", "source", metavar="FILE.npy", type=click.Path(exists=True, dir_okay=False),
     help="Create the array from the data of a NumPy file.",
 )  # fmt: skip
 @click.option("--like", metavar="LOCATION", help="Create an empty array like the one at LOCATION.")
 @key_value_option("--like-option", about="As -o, for the location of --like.")
-@click.option("--zarr-format", metavar="FORMAT", help="Format: 3, 2, 1, draft, n5; default 3.")
+@format_option(about="Format: 3, 2, 1, draft, n5; default 3.")
 @click.option(
     "--overwrite", is_flag=True, help="First remove an existing node, with all nodes below it."
 )
@@ -51,7 +58,7 @@ def _shape(_ctx: click.Context, _param: click.Parameter, text: str | None) -> An
 def command(
     location: Location,
     layout: dict[str, Any],
-    attributes: tuple[str, ...],
+    attributes: dict[str, Any],
     dimension_names: str | None,
     order: str | None,
     as_json: bool,
@@ -68,7 +75,7 @@ def command(
 
     The JSON document of --json has the properties that the command prints, by name.
     """
-    options: dict[str, Any] = {"attributes": dict(map(_attribute, attributes))}
+    options: dict[str, Any] = {"attributes": attributes}
     if dimension_names is not None:
         layout["dimension_names"] = [name.strip() or None for name in dimension_names.split(",")]
     if order is not None:
@@ -76,14 +83,12 @@ def command(
     from zarr_cli.modify.open_stores import root_or_store
 
     store, path = location.locate(read_only=False)
-    try:
+    with store:
         node = _create(root_or_store(store, location), path, layout, options, **options_given)
         if as_json:
             print_json(dict(node.info))
         else:
             print_pairs(node.info.items())
-    finally:
-        store.close()
 
 
 def _create(
@@ -96,14 +101,14 @@ def _create(
     source: str | None,
     like: str | None,
     like_option: dict[str, Any],
-    zarr_format: str | None,
+    zarr_format: int | str | None,
     overwrite: bool,
 ) -> Array | Group:
     import zarr_core
 
     options["overwrite"] = overwrite
     if zarr_format:
-        options["zarr_format"] = int(zarr_format) if zarr_format.isdigit() else zarr_format
+        options["zarr_format"] = zarr_format
     if like is not None:
         if source is not None:
             raise click.UsageError(
@@ -131,10 +136,3 @@ def _create(
     if layout:
         raise click.UsageError(f"{', '.join(sorted(layout))}: an array also needs --shape")
     return zarr_core.create_group(store, path=path, **options)
-
-
-def _attribute(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise click.UsageError(f"--attribute {text!r} is not NAME=VALUE")
-    return name, parse_value(value)

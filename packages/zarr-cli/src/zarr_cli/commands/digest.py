@@ -58,27 +58,24 @@ def command(
     require_stores()
     store, path = location.locate(read_only=not in_store)
     document: dict[str, Any] = {"store": str(store), "path": f"/{path}"}
-    try:
-        with progress.bar("digest") as report:
-            if dandi:
-                from zarr_stores.integrity.dandi_checksum import dandi_checksum
+    with store, progress.bar("digest") as report:
+        if dandi:
+            from zarr_stores.integrity.dandi_checksum import dandi_checksum
 
-                document["dandi"] = dandi_checksum(store, path, progress=report)
+            document["dandi"] = dandi_checksum(store, path, progress=report)
+        else:
+            from zarr_stores.integrity.manifest import create_manifest
+            from zarr_stores.integrity.stored_manifest import write_manifest
+
+            if in_store:
+                manifest = write_manifest(store, path, report)
             else:
-                from zarr_stores.integrity.manifest import create_manifest
-                from zarr_stores.integrity.stored_manifest import write_manifest
-
-                if in_store:
-                    manifest = write_manifest(store, path, report)
-                else:
-                    manifest = create_manifest(store, path, progress=report)
-                if file:
-                    manifest.write(file)
-                document |= {
-                    "digest": manifest.digest, "keys": len(manifest), "nbytes": manifest.nbytes,
-                }  # fmt: skip
-    finally:
-        store.close()
+                manifest = create_manifest(store, path, progress=report)
+            if file:
+                manifest.write(file)
+            document |= {
+                "digest": manifest.digest, "keys": len(manifest), "nbytes": manifest.nbytes,
+            }  # fmt: skip
     if as_json:
         print_json(document)
         return

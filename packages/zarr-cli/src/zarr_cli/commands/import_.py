@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from zarr_cli.errors import Failure
-from zarr_cli.location import Location, location_arguments
+from zarr_cli.errors import Failure, explain_interrupt
+from zarr_cli.location import Location, format_option, location_arguments
 from zarr_cli.modify.arguments import parse_codecs, parse_lengths
-from zarr_cli.modify.interrupt import explain_interrupt, resume_hint
 from zarr_cli.modify.layout_options import memory_option
 from zarr_cli.output import echo, json_option, print_json
 from zarr_cli.progress import ProgressOutput, progress_options
@@ -31,7 +30,7 @@ _NUMPY = (".npy", ".npz")
 @click.option("--group", metavar="PATH", help="The group or dataset of the file to import.")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Import only paths that match.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not import paths that match.")
-@click.option("--zarr-format", metavar="FORMAT", help="Format: 3, 2, ...; default 3.")
+@format_option(about="Format: 3, 2, ...; default 3.")
 @click.option("--consolidate", is_flag=True, help="Write consolidated metadata at the end.")
 @click.option("--skip-unsupported", is_flag=True, help="Ignore objects that Zarr does not support.")
 @click.option(
@@ -55,7 +54,7 @@ def command(
     group: str | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
-    zarr_format: str | None,
+    zarr_format: int | str | None,
     consolidate: bool,
     skip_unsupported: bool,
     external: bool,
@@ -85,7 +84,7 @@ def command(
     if codecs:
         options["codecs"] = parse_codecs(codecs) or []
     if zarr_format:
-        options["zarr_format"] = int(zarr_format) if zarr_format.isdigit() else zarr_format
+        options["zarr_format"] = zarr_format
     if max_memory is not None:
         options["max_memory"] = max_memory
     is_numpy = file.lower().endswith(_NUMPY)
@@ -104,7 +103,7 @@ def command(
             "--group, --include, --exclude, --external and --timeout are only for HDF5 and NetCDF "
             "files"
         )
-    from zarr_cli.modify.open_stores import update_consolidated
+    from zarr_cli.modify.open_stores import resume_hint, update_consolidated
 
     try:
         import zarr_import
@@ -113,12 +112,10 @@ def command(
     import_file = zarr_import.import_numpy if is_numpy else zarr_import.import_hdf5
     store, _ = dest.locate(read_only=False)
     left = f"{file} is unchanged. {resume_hint(store, dest, overwrite=overwrite)}"
-    try:
+    with store:
         with explain_interrupt(left), progress.bar("importing") as reports:
             report = import_file(file, store, progress=reports, **options)
         update_consolidated(store, dest)
-    finally:
-        store.close()
     if as_json:
         print_json(report.asdict())
     else:

@@ -1,4 +1,4 @@
-"""The commands ``migrate`` and ``remove-metadata``, compatible with the command of zarr-python."""
+"""The command ``zarr-core migrate``, compatible with the command of zarr-python."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import click
 
 from zarr_cli.errors import Failure
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.output import echo, json_option, print_json
+from zarr_cli.output import echo, json_option
 from zarr_cli.progress import ProgressOutput, progress_options
 
 
 @click.group
-def migrate() -> None:
+def command() -> None:
     """Migrate hierarchies to version 3, with the options of zarr-python."""
 
 
-@migrate.command
+@command.command
 @location_arguments("source", "dest", optional=("dest",), zarr_format=False)
 @click.option("-n", "--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @click.option("--overwrite", is_flag=True, help="Replace existing metadata of version 3.")
@@ -69,37 +69,3 @@ def v3(
     )  # fmt: skip
     if remove_v2_metadata and dest is not None and not as_json:
         echo(f"{source} is unchanged: --remove-v2-metadata applies only to a migration in place")
-
-
-@click.command
-@click.argument("version", type=click.Choice(["v2", "v3"]))
-@location_arguments("location", zarr_format=False)
-@click.option(
-    "--force", is_flag=True, help="Also remove them from nodes without metadata of another version."
-)
-@click.option("-n", "--dry-run", is_flag=True, help="Print what would be removed; remove nothing.")
-@json_option
-def remove_metadata(
-    version: str, location: Location, force: bool, dry_run: bool, as_json: bool
-) -> None:
-    """Remove the metadata documents of one version from a hierarchy, but no chunks.
-
-    Use it after a migration in place. It is an error if a node has only metadata of that
-    version, unless --force is used.
-
-    The JSON document of --json has location, dry_run, documents (a list of keys).
-    """
-    from zarr_transfer import remove_documents
-
-    store, path = location.locate(read_only=dry_run)
-    try:
-        removed = remove_documents(store, int(version[1:]), path=path, force=force, dry_run=dry_run)
-    finally:
-        store.close()
-    if as_json:
-        print_json({"location": str(location), "dry_run": dry_run, "documents": removed})
-        return
-    for key in removed if dry_run else ():
-        echo(key)
-    verb = "would be removed" if dry_run else "removed"
-    echo(f"{location}: {len(removed)} documents of version {version[1:]} {verb}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from zarr_cli.errors import explain_interrupt
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.modify.interrupt import explain_interrupt
 from zarr_cli.output import echo, json_option, print_json
 from zarr_cli.progress import ProgressOutput, progress_options
 

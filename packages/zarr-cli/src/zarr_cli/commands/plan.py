@@ -34,13 +34,10 @@ def command(location: Location, selection: str, write: bool, exact: bool, as_jso
     """
     from zarr_transfer import plan_selection
 
-    from zarr_cli.cat.selection import SelectionTextError, as_index, parse_selection
+    from zarr_cli.cat.selection import as_index, parse_selection
 
     array = location.open_array()
-    try:
-        parts = parse_selection(selection, array.shape, array.dimension_names)
-    except SelectionTextError as error:
-        raise click.BadParameter(str(error), param_hint="SELECTION") from None
+    parts = parse_selection(selection, array.shape, array.dimension_names)
     plan = plan_selection(array, as_index(parts), "write" if write else "read", exact=exact)
     if as_json:
         print_json(plan.to_dict())

@@ -135,4 +135,4 @@ def _print_places(reasons: list[dict[str, Any]]) -> None:
         where = f"{reason['document']} {reason['pointer']}".strip()
         print_styled([(f"    {reason['path']}", "cyan"), (f"  {where}", "dim")], hanging=6)
     if len(reasons) > _SHOWN:
-        print_styled([(f"    ... and {len(reasons) - _SHOWN} more", "dim")])
+        print_styled([(f"    ... and {len(reasons) - _SHOWN:,} more", "dim")])

@@ -8,9 +8,8 @@ import click
 from zarr_core.extension import escape_controls
 from zarr_core.messages import format_bytes, pluralize
 
-from zarr_cli.errors import Failure
+from zarr_cli.errors import Failure, explain_interrupt
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.modify.interrupt import explain_interrupt
 from zarr_cli.output import echo, json_option, print_json
 
 
@@ -101,10 +100,8 @@ def _remove(location: Location, *, force: bool) -> None:
     from zarr_cli.modify.open_stores import open_node_in
 
     store, path = location.locate(read_only=False)
-    try:
+    with store:
         if force:
             zarr_core.rmdir(store, path)
         else:
             zarr_core.remove(open_node_in(store, location, "r+"))
-    finally:
-        store.close()

@@ -62,10 +62,9 @@ def command(
     """
     from zarr_cli.errors import Failure
     from zarr_cli.serve.folders import has_keys
-    from zarr_cli.serve.run import run_until_interrupted
 
     try:
-        from zarr_cli.serve.server import StoreServer
+        from zarr_cli.serve.server import StoreServer, run_until_interrupted
     except ModuleNotFoundError as error:
         raise Failure(
             f"the server needs {error.name}, which is not installed; run: "

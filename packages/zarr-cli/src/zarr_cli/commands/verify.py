@@ -63,11 +63,8 @@ def command(
     from zarr_stores.integrity.verify import verify
 
     store, path = location.locate()
-    try:
-        with progress.bar("verify") as report:
-            result = verify(store, file, path, digest=expected, progress=report)
-    finally:
-        store.close()
+    with store, progress.bar("verify") as report:
+        result = verify(store, file, path, digest=expected, progress=report)
     if as_json:
         print_json(result.to_json())
     elif not progress.quiet:
@@ -93,7 +90,7 @@ def _print(result: Verification) -> None:
     if result.problems and result.behind:
         verdict = ("changed or damaged", "bold yellow")
     keys, size = pluralize(result.keys, "key"), format_bytes(result.nbytes)
-    differ = f"; {len(result.problems)} not as in the manifest" if result.problems else ""
+    differ = f"; {len(result.problems):,} not as in the manifest" if result.problems else ""
     print_styled([verdict, (f": {keys}, {size}{differ}", "")])
     if not result.listed:
         print_styled([("the store has no listing: unexpected keys cannot be found", "dim")])

@@ -34,17 +34,7 @@ _ABSENT: Any = object()
 def compare_metadata(
     a: Array | Group, b: Array | Group, path: str, *, storage: bool
 ) -> Iterator[Difference]:
-    """Compare the metadata of two nodes in the form of version 3.
-
-    Parameters
-    ----------
-    a, b : Array or Group
-        The nodes, both arrays or both groups.
-    path : str
-        The path of the nodes, for the differences.
-    storage : bool
-        Whether to compare fields that describe how elements are stored.
-    """
+    """Compare the metadata of two nodes in the form of version 3."""
     ignored = _IGNORED if storage else (*_IGNORED, *STORAGE)
     documents: list[dict[str, Any]] = [
         {name: value for name, value in node.metadata.to_json().items() if name not in ignored}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import CodecError, StoreError
+from zarr_core.messages import pluralize
 
 from zarr_cli.cat.blocks import BUDGET, blocks
 from zarr_cli.cat.elements import as_text
@@ -24,13 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The tolerance for numbers: ``atol + rtol * abs(b)``.
-
-    Parameters
-    ----------
-    rtol, atol : float
-        Relative tolerance, relative to the element of the second array; absolute tolerance.
-    """
+    """The tolerance for numbers: ``atol + rtol * abs(b)``, with ``b`` of the second array."""
 
     rtol: float = 0.0
     atol: float = 0.0
@@ -42,22 +37,6 @@ def compare_values(
     """Compare all elements of two arrays, in blocks that fit into memory.
 
     NaN is equal to NaN, and NaT to NaT.
-
-    Parameters
-    ----------
-    a, b : Array
-        The arrays, of the same shape.
-    path : str
-        The path of the arrays, for the difference.
-    tolerance : Tolerance
-        The tolerance for numbers.
-    reporter : Reporter
-        Receives the number of compared elements.
-
-    Returns
-    -------
-    Difference or None
-        The difference, with the first element that differs; None if the elements are equal.
     """
     count, first, largest = 0, None, 0.0
     whole = tuple(map(range, a.shape))
@@ -91,20 +70,14 @@ def compare_values(
     if first is None:
         return None
     where, mine, its = ", ".join(map(str, first[0])), *first[1:]
-    text = f"{count} of {a.size} differ, first at [{where}]: {mine} in A, {its} in B"
+    text = f"{count:,} of {a.size:,} differ, first at [{where}]: {mine} in A, {its} in B"
     if largest:
         text += f"; maximum difference {largest:.6g}"
     return Difference(path, "values", f"[{where}]", mine, its, text)
 
 
 def unequal(one: NDArray, other: NDArray, tolerance: Tolerance) -> NDArray:
-    """Return a boolean array: where the elements of two arrays of one shape differ.
-
-    Raises
-    ------
-    TypeError
-        If the data types cannot be compared.
-    """
+    """Return a boolean array: where the elements of two arrays of one shape differ."""
     names = one.dtype.names
     if names is not None or other.dtype.names is not None:
         if names != other.dtype.names:
@@ -162,7 +135,5 @@ def _index(block: tuple[Part, ...], number: int) -> tuple[int, ...]:
 def _unreadable(path: str, block: tuple[Part, ...], reason: str) -> Difference:
     size = prod(lengths(block))
     where = ", ".join(f"{part.start}:{part.stop}" for part in block if isinstance(part, range))
-    message = (
-        f"{size} elements at [{where}] cannot be read, and the comparison stops here: {reason}"
-    )
+    message = f"{pluralize(size, 'element')} at [{where}] cannot be read, and the comparison stops here: {reason}"
     return Difference(path, "values", f"[{where}]", "", "", message)

@@ -23,23 +23,10 @@ _SPARSE = 0.5  # arrays with a larger fraction of stored chunks are read complet
 
 
 def stored_blocks(a: Array, b: Array, budget: int) -> Iterator[Block] | None:
-    """Return the blocks outside which both arrays have the same fill value.
+    """Return the blocks outside which both arrays have the same fill value, in C order.
 
-    Parameters
-    ----------
-    a, b : Array
-        Arrays of the same shape.
-    budget : int
-        The maximum size of a block in bytes.
+    None if the fill values differ, if most chunks are stored, or if a store cannot list its keys.
 
-    Returns
-    -------
-    iterator of tuple of range, or None
-        Blocks that do not overlap, in C order, one range per dimension.  None if the fill
-        values differ, if most chunks are stored, or if a store cannot list its keys.
-
-    Notes
-    -----
     The number of blocks depends on the number of stored chunks, not on the shape.  A block
     lies within the grid of the larger chunks.
     """

@@ -23,16 +23,8 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([BKMGT]?)(?:I?B)?", re.IGNORECASE)
 def parse_lengths(text: str) -> Any:
     """Parse lengths of chunks or shards for ``create_array`` and ``convert``.
 
-    Parameters
-    ----------
-    text : str
-        ``100``, ``10,100,100``, ``time=10,lat=100``, ``auto``, ``none``, or JSON such as
-        ``[[10, 20], 5]``.  ``-1`` or ``all`` is the whole dimension.
-
-    Raises
-    ------
-    click.BadParameter
-        If the text has none of these forms.
+    ``100``, ``10,100,100``, ``time=10,lat=100``, ``auto``, ``none``, or JSON such as
+    ``[[10, 20], 5]``.  ``-1`` or ``all`` is the whole dimension.
     """
     text = text.strip()
     if text.lower() in ("auto", "none"):
@@ -60,14 +52,7 @@ def _length(text: str, whole: str) -> int:
 
 
 def parse_codec(text: str) -> Any:
-    """Parse a codec: a name, a name with its configuration, or JSON.
-
-    Parameters
-    ----------
-    text : str
-        ``zstd``, ``zstd:5`` (the level), ``blosc:cname=lz4,clevel=5``, or a JSON object as
-        in metadata.
-    """
+    """Parse a codec: ``zstd``, ``zstd:5`` (the level), ``blosc:cname=lz4,clevel=5``, or JSON."""
     text = text.strip()
     if text.startswith(("{", "[")):
         return _json(text)
@@ -108,13 +93,7 @@ def parse_value(text: str) -> Any:
 
 
 def parse_size(text: str) -> int:
-    """Parse a number of bytes: ``500M``, ``2 GiB``, ``1048576``.
-
-    Raises
-    ------
-    click.BadParameter
-        If the text is not a size.
-    """
+    """Parse a number of bytes: ``500M``, ``2 GiB``, ``1048576``."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise click.BadParameter(f"{text!r} is not a size; use a form such as 500M or 2G")

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.messages import format_bytes, pluralize
 
-from zarr_cli.errors import ProblemsFound
-from zarr_cli.modify.interrupt import explain_interrupt, resume_hint
-from zarr_cli.modify.open_stores import open_stores, update_consolidated
+from zarr_cli.errors import ProblemsFound, explain_interrupt
+from zarr_cli.modify.open_stores import open_stores, resume_hint, update_consolidated
 from zarr_cli.output import echo, print_json, print_table
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def _print(
             (
                 f"/{step.path}",
                 "not possible" if step.problems else _ACTIONS[step.cost],
-                str(step.chunks) if touched and step.chunks is not None else "-",
+                f"{step.chunks:,}" if touched and step.chunks is not None else "-",
                 format_bytes(step.nbytes) if touched and step.nbytes is not None else "-",
             )
         )

@@ -19,22 +19,14 @@ if TYPE_CHECKING:
 class NodeFilter:
     """A filter of nodes by path patterns; called with each path.
 
-    Parameters
-    ----------
-    include, exclude : tuple of str
-        Patterns, in which ``*`` matches anything.  A pattern that matches a group also
-        matches all nodes below it.
+    In patterns, ``*`` matches anything.  A pattern that matches a group also matches all nodes
+    below it.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     matched: list[str] = field(default_factory=list)
     """Paths that matched so far."""
-
-    @property
-    def is_all(self) -> bool:
-        """Whether there are no patterns."""
-        return not self.include and not self.exclude
 
     def __call__(self, path: str) -> bool:
         wanted = not self.include or _matches(path, self.include)
@@ -44,14 +36,8 @@ class NodeFilter:
         return False
 
     def check_matched(self, source: object) -> None:
-        """Raise an error if no path matched.
-
-        Raises
-        ------
-        Failure
-            If there are patterns and no path matched.
-        """
-        if not self.is_all and not self.matched:
+        """Raise an error if no path matched."""
+        if not self.matched:
             patterns = " ".join(self.include) or "the patterns: all are excluded"
             raise Failure(
                 f"no node in {source} matches {patterns}; to list nodes: zarr-core tree {source}"
@@ -59,7 +45,7 @@ class NodeFilter:
 
 
 def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--include`` and ``--exclude``, passed as the argument ``node_filter``."""
+    """Add ``--include`` and ``--exclude``, passed as the argument ``only``; None without patterns."""
 
     @wraps(function)
     def with_filter(**arguments: Any) -> Any:
@@ -67,7 +53,8 @@ def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
             tuple(pattern.strip("/") for pattern in arguments.pop(name))
             for name in ("include", "exclude")
         )
-        return function(node_filter=NodeFilter(include, exclude), **arguments)
+        only = NodeFilter(include, exclude) if include or exclude else None
+        return function(only=only, **arguments)
 
     exclude = click.option(
         "--exclude",

@@ -19,12 +19,7 @@ def open_stores(
 ) -> Iterator[tuple[Store, Store]]:
     """Open the stores of two locations; close them at the end, which completes archives.
 
-    Parameters
-    ----------
-    source, dest : Location
-        Source and destination; without a destination, both stores are that of the source.
-    changes_source : bool
-        Whether to open the source for writing.
+    Without a destination, both stores are that of the source.
     """
     same = dest is None or (source.url, source.storage_options) == (dest.url, dest.storage_options)
     first, _ = source.locate(read_only=not same and not changes_source)
@@ -57,15 +52,7 @@ def open_node_in(store: Store, location: Location, mode: Literal["r", "r+"] = "r
 
 
 def root_or_store(store: Store, location: Location) -> Group | Store:
-    """Return the root group of the hierarchy of a location, or the store if there is none.
-
-    Parameters
-    ----------
-    store : Store
-        The store of the location.
-    location : Location
-        The node to create, change or remove.
-    """
+    """Return the root group of the hierarchy of a location, or the store if there is none."""
     import zarr_core
     from zarr_core.errors import MetadataError, NodeTypeError
     from zarr_core.extension import NodeNotFoundError
@@ -88,3 +75,13 @@ def update_consolidated(store: Store, location: Location) -> None:
     root = root_or_store(store, location)
     if isinstance(root, zarr_core.Group) and root.metadata.consolidated is not None:
         zarr_core.consolidate_metadata(store, zarr_format=root.zarr_format)
+
+
+def resume_hint(store: Store, dest: Location, *, overwrite: bool) -> str:
+    """Return what an interrupt leaves at the destination and how to resume."""
+    kept = f"Written data is kept at {dest}; incomplete nodes are not visible there."
+    if not store.traits.supports_erasing:
+        return f"{kept} Values cannot be replaced in this store: remove {dest.url} and start again."
+    return (
+        f"{kept} To resume, run the same command {'without --overwrite' if overwrite else 'again'}."
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,8 +13,6 @@ from zarr_cli.progress import progress_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from zarr_cli.modify.node_filter import NodeFilter
 
 _OPTIONS = (
     layout_options,
@@ -37,12 +34,6 @@ def rewrite_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     The layout options are passed as the argument ``layout``.
     """
-
-    @wraps(function)
-    def with_only(node_filter: NodeFilter, **arguments: Any) -> Any:
-        return function(only=None if node_filter.is_all else node_filter, **arguments)
-
-    decorated: Callable[..., Any] = with_only
     for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated
+        function = option(function)
+    return function

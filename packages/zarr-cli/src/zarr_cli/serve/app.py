@@ -78,20 +78,9 @@ def store_app(
 ) -> ASGIApp:
     """Return the application that serves a store.
 
-    Parameters
-    ----------
-    store : Store
-        The served store.
-    path : str
-        The normalized path in the store that is the root of the URLs.
-    cors : sequence of str
-        Origins whose pages may read the store; ``*`` for all.
-    hosts : sequence of str
-        Host names that clients may use; empty for any.  A foreign page could resolve its own host
-        name to the loopback interface and would then have the same origin as this server (DNS
-        rebinding).
-    log : callable
-        Called with a line for each request, and for errors of the server.
+    ``path`` in the store is the root of the URLs.  ``hosts`` are the names that clients may use; empty
+    for any.  A foreign page could resolve its own host name to the loopback interface and would then
+    have the same origin as this server (DNS rebinding).
     """
     calls = CapacityLimiter(_MOST_CALLS)
 

@@ -25,14 +25,9 @@ _MOST = 1_000_000
 def chunk_map(store: Store, root: str, query: Mapping[str, str]) -> Response:
     """Return the chunk map over two dimensions of the grid, summed over the others.
 
-    Parameters
-    ----------
-    store, root
-        The served store and path.
-    query : mapping
-        ``path``; ``rows`` and ``columns``, the two dimensions, default: the last two;
-        ``unit``: ``shard`` to count shards instead of inner chunks; ``most``: the maximum
-        number of stored objects to inspect.
+    The query has ``path``; ``rows`` and ``columns``, the two dimensions, by default the last two;
+    ``unit``: ``shard`` to count shards instead of inner chunks; ``most``: the maximum number of
+    stored objects to inspect.
     """
     array = requested_array(store, root, query)
     ndim = array.ndim

@@ -26,14 +26,7 @@ _PLAIN = re.compile(r"[\x21\x23-\x7e]+\Z").match
 def entity_tag(store: Store, key: str, reader: ByteReader, before: str | None) -> str | None:
     """Return the entity tag of an open value; None if its generation is not certain.
 
-    Parameters
-    ----------
-    store, key
-        The store and key of the value.
-    reader : ByteReader
-        The value.
-    before : str or None
-        The generation before the value was opened, if the store has generations.
+    ``before`` is the generation before the value was opened, if the store has generations.
     """
     generation = reader.generation
     if generation is None and before is not None and store.generation(key) == before:

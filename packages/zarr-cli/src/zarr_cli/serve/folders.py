@@ -26,28 +26,14 @@ def has_keys(store: Store, path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A prefix that is not a node, with the names directly below it.
-
-    Parameters
-    ----------
-    store : Store
-        The served store.
-    root, path : str
-        The served path; the path of the folder.
-    """
+    """A prefix that is not a node, with the names directly below it; ``root`` is the served path."""
 
     store: Store
     root: str
     path: str
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the sorted names, without hidden ones.
-
-        Raises
-        ------
-        NodeMissingError
-            If there are no keys below the folder.
-        """
+        """Iterate over the sorted names, without hidden ones."""
         prefix = f"{self.path}/" if self.path else ""
         if not self.store.supports_listing:
             raise NodeMissingError(self.path)
@@ -58,11 +44,5 @@ class Folder:
         return iter(sorted(name for name in names if not name.startswith(".")))
 
     def __getitem__(self, name: str) -> Array | Group:
-        """Open the node with a name.
-
-        Raises
-        ------
-        NodeMissingError
-            If it is a folder itself.
-        """
+        """Open the node with a name."""
         return open_node(self.store, self.root, f"{self.path}/{name}" if self.path else name)

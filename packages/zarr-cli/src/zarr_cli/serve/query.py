@@ -19,26 +19,14 @@ if TYPE_CHECKING:
 
 
 class NodeMissingError(HTTPException):
-    """There is no node at a path.
-
-    Parameters
-    ----------
-    path : str
-        The path.
-    """
+    """There is no node at a path."""
 
     def __init__(self, path: str) -> None:
         super().__init__(HTTPStatus.NOT_FOUND, f"no node at '/{path}'")
 
 
 def requested_path(root: str, query: Mapping[str, str]) -> str:
-    """Return the path in the store of the requested node.
-
-    Raises
-    ------
-    HTTPException
-        If the path is not valid.
-    """
+    """Return the path in the store of the requested node."""
     try:
         below = normalise_path(query.get("path", ""))
     except NodeNameError as error:
@@ -50,13 +38,6 @@ def open_node(store: Store, root: str, path: str) -> Array | Group:
     """Open a node for reading.
 
     Consolidated metadata is used only if the store cannot list its keys.
-
-    Raises
-    ------
-    NodeMissingError
-        If there is no node.
-    ZarrError
-        If the node cannot be opened.
     """
     try:
         if store.supports_listing or path == root:
@@ -71,13 +52,7 @@ def open_node(store: Store, root: str, path: str) -> Array | Group:
 
 
 def requested_array(store: Store, root: str, query: Mapping[str, str]) -> Array:
-    """Open the requested array.
-
-    Raises
-    ------
-    HTTPException
-        If there is no array.
-    """
+    """Open the requested array."""
     node = open_node(store, root, requested_path(root, query))
     if not isinstance(node, Array):
         raise HTTPException(HTTPStatus.BAD_REQUEST, f"{node.name} is a group, not an array")
@@ -85,13 +60,7 @@ def requested_array(store: Store, root: str, query: Mapping[str, str]) -> Array:
 
 
 def query_int(query: Mapping[str, str], name: str, default: int, most: int) -> int:
-    """Return an integer parameter from 0 to a maximum.
-
-    Raises
-    ------
-    HTTPException
-        If it is not an integer, or out of range.
-    """
+    """Return an integer parameter from 0 to a maximum."""
     text = query.get(name, "")
     if not text:
         return default

@@ -19,25 +19,10 @@ class UnsatisfiableRangeError(Exception):
 def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
     """Return the start and stop of the byte range in a ``Range`` field.
 
-    Parameters
-    ----------
-    header : str or None
-        The field; None if the request has none.
-    size : int
-        The length of the value in bytes.
-
-    Returns
-    -------
-    tuple of int, or None
-        None for the whole value: the field is missing, has another unit than bytes, or has
-        several ranges, for which a server may send the whole value.
-
-    Raises
-    ------
-    UnsatisfiableRangeError
-        If the range starts after the end of the value, or the field is malformed.  Clause
-        14.2 permits a server to reject malformed fields; sending a large value instead of
-        a part would not help the client.
+    None for the whole value: the field is missing, has another unit than bytes, or has several
+    ranges, for which a server may send the whole value.  UnsatisfiableRangeError if the range starts
+    after the end of the value, or the field is malformed.  Clause 14.2 permits a server to reject
+    malformed fields; sending a large value instead of a part would not help the client.
     """
     if header is None:
         return None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
+
+from zarr_cli.output import replace_non_finite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,20 +27,9 @@ class JsonResponse(Response):
         try:
             text = _json(content)
         except ValueError:  # NaN or infinities, as in attributes of version 2
-            text = _json(_replace_non_finite(content))
+            text = _json(replace_non_finite(content))
         return text.encode("utf-8", "backslashreplace")
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def _replace_non_finite(value: Any) -> Any:
-    """Return the value with NaN and infinities replaced by strings."""
-    if isinstance(value, dict):
-        return {name: _replace_non_finite(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_replace_non_finite(item) for item in value]
-    if isinstance(value, float) and not isfinite(value):
-        return json.dumps(value)
-    return value

@@ -51,22 +51,7 @@ def content_type(key: str) -> str:
 
 
 def value_response(store: Store, key: str, request: Request) -> Response:
-    """Respond to GET or HEAD for a value.
-
-    Parameters
-    ----------
-    store : Store
-        The store of the value.
-    key : str
-        Its key.
-    request : Request
-        The request.
-
-    Raises
-    ------
-    HTTPException
-        If there is no value, the key is not valid, or the range contains no byte.
-    """
+    """Respond to GET or HEAD for a value."""
     try:
         check_key(key)
     except StoreKeyError as error:

@@ -18,15 +18,7 @@ _INNER_CODECS = ("codecs", "index_codecs")
 
 
 def check_definitions(document: JSON, location: Location) -> list[NodeProblem]:
-    """Return the problems of the extensions of an array.
-
-    Parameters
-    ----------
-    document : JSON
-        Its metadata in the form of version 3; other fields need not be valid.
-    location : Location
-        The node.
-    """
+    """Return the problems of the extensions of an array."""
     problems: dict[NodeProblem, None] = {}
     for extension_point, pointer, item in _definitions(document):
         try:

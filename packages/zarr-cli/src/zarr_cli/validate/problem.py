@@ -51,17 +51,7 @@ class NodeProblem:
 
 
 def problems_from_error(error: ZarrError, path: str, pointer: str = "") -> Iterator[NodeProblem]:
-    """Yield the problems of an error.
-
-    Parameters
-    ----------
-    error : ZarrError
-        An error of the library.
-    path : str
-        The path of the node.
-    pointer : str
-        The JSON pointer to use if the error has none.
-    """
+    """Yield the problems of an error."""
     if isinstance(error, (MetadataError, ExtensionConfigurationError)):
         kind: Any = "document" if isinstance(error, MetadataError) else "extension"
         for problem in error.problems:

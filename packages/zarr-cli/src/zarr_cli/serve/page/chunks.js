@@ -3,7 +3,7 @@
 import { requestJson } from "./requests.js";
 import { cellsOf } from "./chunk_cells.js";
 import { MEASURES, drawChunkMap } from "./draw_chunk_map.js";
-import { choice, element, errorBox, labelled } from "./dom.js";
+import { button, element, errorBox, labelledChoice, problemList } from "./dom.js";
 import { trackPointer } from "./pointer.js";
 import { bytes, whole } from "./text.js";
 import { axisName } from "./view_controls.js";
@@ -74,14 +74,8 @@ function content(node, map, chosen, show) {
     readout,
   ];
   if (map.problems.length) {
-    parts.unshift(
-      element(
-        "div",
-        { class: "error problems" },
-        element("h3", {}, "Not readable:"),
-        element("ul", {}, ...map.problems.map((text) => element("li", {}, text))),
-      ),
-    );
+    const problems = map.problems.map((message) => ({ pointer: "", message }));
+    parts.unshift(problemList(problems, "Not readable:"));
   }
   if (!map.complete) {
     parts.unshift(
@@ -89,17 +83,10 @@ function content(node, map, chosen, show) {
         "p",
         { class: "note" },
         `Only the first ${whole(map.most)} stored values were inspected. `,
-        element(
-          "button",
-          {
-            type: "button",
-            onclick: () => {
-              chosen.query.most = MANY;
-              show();
-            },
-          },
-          `Inspect up to ${whole(MANY)}`,
-        ),
+        button(`Inspect up to ${whole(MANY)}`, () => {
+          chosen.query.most = MANY;
+          show();
+        }),
       ),
     );
   }
@@ -124,46 +111,24 @@ function options(node, map, chosen, show, draw) {
   };
   const measures = Object.entries(MEASURES).map(([name, { title }]) => [name, title]);
   const found = [
-    labelled(
-      "Colour shows",
-      choice(measures, chosen.measure, (name) => {
-        chosen.measure = name;
-        draw();
-      }),
-    ),
+    labelledChoice("Colour shows", measures, chosen.measure, (name) => {
+      chosen.measure = name;
+      draw();
+    }),
   ];
   if (node.shards) {
-    found.push(
-      labelled(
-        "Cells are",
-        choice(
-          [
-            ["chunk", "chunks"],
-            ["shard", "shards"],
-          ],
-          map.unit,
-          (unit) => update({ unit }),
-        ),
-      ),
-    );
+    const units = ["chunk", "shard"].map((unit) => [unit, `${unit}s`]);
+    found.push(labelledChoice("Cells are", units, map.unit, (unit) => update({ unit })));
   }
   if (node.grid.length > 2) {
     const axes = node.shape.map((length, axis) => [axis, `${axisName(node, axis)} (${length})`]);
     // If a dimension is selected twice, the two dimensions are swapped.
     found.push(
-      labelled(
-        "Down",
-        choice(axes, map.rows, (text) =>
-          update({ rows: text, columns: Number(text) === map.columns ? map.rows : map.columns }),
-        ),
+      labelledChoice("Down", axes, map.rows, (text) =>
+        update({ rows: text, columns: Number(text) === map.columns ? map.rows : map.columns }),
       ),
-    );
-    found.push(
-      labelled(
-        "Across",
-        choice(axes, map.columns, (text) =>
-          update({ columns: text, rows: Number(text) === map.rows ? map.columns : map.rows }),
-        ),
+      labelledChoice("Across", axes, map.columns, (text) =>
+        update({ columns: text, rows: Number(text) === map.rows ? map.columns : map.rows }),
       ),
     );
   }

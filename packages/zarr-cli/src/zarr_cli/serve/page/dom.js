@@ -35,6 +35,11 @@ export function freshId(word) {
   return `${word}-${numbers}`;
 }
 
+/** Create a button. */
+export function button(text, onclick, attributes = {}) {
+  return element("button", { type: "button", onclick, ...attributes }, text);
+}
+
 /** Create a control with a label. */
 export function labelled(text, control) {
   control.id ||= freshId("control");
@@ -50,6 +55,24 @@ export function choice(options, chosen, onchange) {
   return list;
 }
 
+/** Create a box with problems and their JSON pointers; null if there are none. */
+export function problemList(problems, title, kind = "error", heading = "h3") {
+  if (!problems.length) return null;
+  const items = problems.map(({ pointer, message }) => {
+    const where = pointer ? [element("code", { class: "pointer" }, pointer), " "] : [];
+    return element("li", {}, ...where, message);
+  });
+  return element(
+    "div",
+    { class: `${kind} problems` },
+    element(heading, {}, title),
+    element("ul", {}, ...items),
+  );
+}
+
+/** Create a select element with a label. */
+export const labelledChoice = (text, ...rest) => labelled(text, choice(...rest));
+
 /** Create a box with an error message and, optionally, a button to retry. */
 export function errorBox(error, again) {
   const box = element(
@@ -58,6 +81,6 @@ export function errorBox(error, again) {
     element("strong", {}, "Cannot show this. "),
     element("span", {}, error.message || String(error)),
   );
-  if (again) box.append(" ", element("button", { type: "button", onclick: again }, "Try again"));
+  if (again) box.append(" ", button("Try again", again));
   return box;
 }

@@ -1,12 +1,12 @@
 // Line plot of a one-dimensional window.
 
 import { unitsOf } from "./coordinates.js";
-import { choice, drawing, element, labelled } from "./dom.js";
+import { drawing, element, labelledChoice } from "./dom.js";
 import { limitsOf } from "./draw_image.js";
 import { trackPointer } from "./pointer.js";
-import { numberTable } from "./tables.js";
+import { numberBox } from "./tables.js";
 import { number } from "./text.js";
-import { PART_NAMES, numbersOf } from "./window.js";
+import { PART_OPTIONS, numbersOf } from "./window.js";
 
 const WIDTH = 900;
 const HEIGHT = 320;
@@ -31,8 +31,7 @@ export class LineView {
     this.label = element("p", { class: "axis along" });
     this.readout = element("output", { class: "readout" }, "Point at the line to see values.");
     this.options = element("div", { class: "row" });
-    this.table = element("details", {}, element("summary", {}, "Numbers"));
-    this.table.addEventListener("toggle", () => this.fillTable());
+    this.table = numberBox(node, view, () => this.read);
     this.shown = element(
       "div",
       { class: "drawn" },
@@ -55,21 +54,14 @@ export class LineView {
     this.numbers = numbersOf(read, this.part);
     if (read.kind === "c" && !this.options.firstChild) {
       this.options.append(
-        labelled(
-          "Part",
-          choice(
-            PART_NAMES.map((name) => [name, name]),
-            this.part,
-            (part) => {
-              this.part = part;
-              this.update(this.read);
-            },
-          ),
-        ),
+        labelledChoice("Part", PART_OPTIONS, this.part, (part) => {
+          this.part = part;
+          this.update(this.read);
+        }),
       );
     }
     this.draw();
-    this.fillTable();
+    this.table.update();
   }
 
   x(at) {
@@ -162,11 +154,6 @@ export class LineView {
     this.mark.setAttribute("visibility", "visible");
     this.mark.setAttribute("cx", this.x(at));
     this.mark.setAttribute("cy", this.y(value));
-  }
-
-  fillTable() {
-    if (!this.table.open) return;
-    this.table.replaceChildren(this.table.firstChild, numberTable(this.node, this.view, this.read));
   }
 }
 

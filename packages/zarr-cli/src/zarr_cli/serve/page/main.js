@@ -1,7 +1,7 @@
 // The page: the tree, the selected node, and the display of errors.
 
 import { requestJson } from "./requests.js";
-import { element, errorBox } from "./dom.js";
+import { button, element, errorBox } from "./dom.js";
 import { nodeView } from "./node_view.js";
 import { current, hrefOf } from "./route.js";
 import { nameOf } from "./text.js";
@@ -82,7 +82,7 @@ async function begin() {
 function report(error) {
   console.error(error);
   const box = errorBox(error ?? new Error("unknown error"));
-  box.append(" ", element("button", { type: "button", onclick: () => box.remove() }, "Close"));
+  box.append(" ", button("Close", () => box.remove()));
   document.getElementById("alerts").replaceChildren(box);
 }
 

@@ -1,8 +1,7 @@
 // The overview of a node: properties, codecs, attributes, members, problems.
 
 import { requestJson } from "./requests.js";
-import { configurationOf, nameOf } from "./definition.js";
-import { element, errorBox } from "./dom.js";
+import { button, element, errorBox, problemList } from "./dom.js";
 import { jsonTree } from "./json.js";
 import { hrefOf } from "./route.js";
 import { shape as shapeText, whole } from "./text.js";
@@ -63,33 +62,13 @@ function partial(node) {
   );
 }
 
-/** Show problems with their JSON pointers. */
-function problemList(problems, title, kind = "error") {
-  if (!problems.length) return null;
-  return element(
-    "div",
-    { class: `${kind} problems` },
-    element("h3", {}, title),
-    element(
-      "ul",
-      {},
-      ...problems.map(({ pointer, message }) =>
-        element(
-          "li",
-          {},
-          pointer ? element("code", { class: "pointer" }, pointer) : null,
-          pointer ? " " : null,
-          message,
-        ),
-      ),
-    ),
-  );
-}
+/** Return the name of a definition in metadata, which is a string or an object. */
+const nameOf = (definition) => definition.name ?? definition;
 
 function pipeline(metadata) {
   const steps = metadata.codecs.map((definition) => {
     const name = nameOf(definition);
-    const configuration = configurationOf(definition);
+    const configuration = definition.configuration ?? {};
     const inner = Array.isArray(configuration.codecs) ? pipeline(configuration) : null;
     const rest = Object.entries(configuration).filter(
       ([key]) => !(inner && key.endsWith("codecs")),
@@ -114,22 +93,7 @@ function pipeline(metadata) {
 function attributes(node) {
   const entries = Object.entries(node.attributes);
   if (!entries.length) return element("p", { class: "faint" }, "None.");
-  return element(
-    "table",
-    { class: "pairs" },
-    element(
-      "tbody",
-      {},
-      ...entries.map(([name, value]) =>
-        element(
-          "tr",
-          {},
-          element("th", { scope: "row" }, name),
-          element("td", {}, jsonTree(value)),
-        ),
-      ),
-    ),
-  );
+  return pairs(Object.fromEntries(entries.map(([name, value]) => [name, jsonTree(value)])));
 }
 
 function members(node) {
@@ -168,17 +132,10 @@ function members(node) {
         );
       }
       if (next !== null) {
-        const more = element(
-          "button",
-          {
-            type: "button",
-            onclick: () => {
-              more.remove();
-              load(next);
-            },
-          },
-          "Show more",
-        );
+        const more = button("Show more", () => {
+          more.remove();
+          load(next);
+        });
         box.append(more);
       } else if (!list.firstChild) {
         table.replaceWith(element("p", { class: "faint" }, "None."));
@@ -205,18 +162,7 @@ function search(node) {
       found.replaceChildren(
         element("p", {}, summary),
         ...damaged.map(({ path, problems }) =>
-          element(
-            "div",
-            { class: "error problems" },
-            element("h4", {}, element("a", { href: hrefOf(path) }, `/${path}`)),
-            element(
-              "ul",
-              {},
-              ...problems.map(({ pointer, message }) =>
-                element("li", {}, element("code", { class: "pointer" }, pointer), " ", message),
-              ),
-            ),
-          ),
+          problemList(problems, element("a", { href: hrefOf(path) }, `/${path}`), "error", "h4"),
         ),
       );
     } catch (error) {
@@ -226,7 +172,7 @@ function search(node) {
   return element(
     "div",
     {},
-    element("button", { type: "button", onclick: look }, "Check every node below"),
+    button("Check every node below", look),
     found,
   );
 }

@@ -1,13 +1,13 @@
 // A two-dimensional window as an image, with its scale and the value at the pointer.
 
 import { MAPS } from "./colours.js";
-import { choice, element, labelled } from "./dom.js";
+import { element, labelled, labelledChoice } from "./dom.js";
 import { unitsOf } from "./coordinates.js";
 import { limitsFor, limitsOf, drawImage, drawScale, robustLimits } from "./draw_image.js";
 import { enableDragging, trackPointer } from "./pointer.js";
-import { numberTable } from "./tables.js";
+import { numberBox } from "./tables.js";
 import { elementText, number } from "./text.js";
-import { PART_NAMES, numbersOf } from "./window.js";
+import { PART_OPTIONS, numbersOf } from "./window.js";
 
 const SIDE = 290; // width of the controls beside the image, in pixels
 const ABOVE = 370; // initial estimate of the height above the image, in pixels
@@ -38,8 +38,7 @@ export class PictureView {
     this.downLabel = element("span", { class: "axis down" });
     this.acrossLabel = element("span", { class: "axis across" });
     this.options = element("div", { class: "row" });
-    this.table = element("details", {}, element("summary", {}, "Numbers"));
-    this.table.addEventListener("toggle", () => this.fillTable());
+    this.table = numberBox(node, view, () => this.read);
     this.side = element(
       "div",
       {},
@@ -83,7 +82,7 @@ export class PictureView {
     this.read = read;
     this.offer();
     this.draw();
-    this.fillTable();
+    this.table.update();
   }
 
   draw() {
@@ -171,25 +170,16 @@ export class PictureView {
       if (name === "range") this.offer();
       this.draw();
     };
-    const fields = [labelled("Colour map", choice(MAPS, this.chosen.map, set("map")))];
+    const fields = [labelledChoice("Colour map", MAPS, this.chosen.map, set("map"))];
     if (this.read.kind === "c") {
-      fields.push(
-        labelled(
-          "Part",
-          choice(
-            PART_NAMES.map((name) => [name, name]),
-            this.chosen.part,
-            set("part"),
-          ),
-        ),
-      );
+      fields.push(labelledChoice("Part", PART_OPTIONS, this.chosen.part, set("part")));
     }
     const ranges = [
       ["all", "minimum-maximum"],
       ["most", "2nd-98th percentile"],
       ["fixed", "fixed limits"],
     ];
-    fields.push(labelled("Range", choice(ranges, this.chosen.range, set("range"))));
+    fields.push(labelledChoice("Range", ranges, this.chosen.range, set("range")));
     if (this.chosen.range === "fixed") {
       for (const [side, text] of [
         ["low", "from"],
@@ -211,11 +201,6 @@ export class PictureView {
     );
     if (this.options.contains(document.activeElement)) return; // a control is in use
     this.options.replaceChildren(...fields);
-  }
-
-  fillTable() {
-    if (!this.table.open) return;
-    this.table.replaceChildren(this.table.firstChild, numberTable(this.node, this.view, this.read));
   }
 }
 

@@ -14,9 +14,16 @@ export function textTable(node, view, texts) {
   return shown;
 }
 
-/** Create a table of the numbers in the corner of the window. */
-export function numberTable(node, view, read) {
-  return table(node, view, (at) => elementText(read, at), ROWS, COLUMNS);
+/** Create a box that shows the numbers in the corner of the window while it is open. */
+export function numberBox(node, view, read) {
+  const box = element("details", {}, element("summary", {}, "Numbers"));
+  box.update = () => {
+    if (!box.open) return;
+    const text = (at) => elementText(read(), at);
+    box.replaceChildren(box.firstChild, table(node, view, text, ROWS, COLUMNS));
+  };
+  box.addEventListener("toggle", box.update);
+  return box;
 }
 
 function table(node, view, text, mostRows, mostColumns) {

@@ -6,7 +6,7 @@ const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 export function bytes(count) {
   let size = count;
   let unit = 0;
-  while (size >= 1024 && unit < UNITS.length - 1) {
+  while (size >= 1023.95 && unit < UNITS.length - 1) {
     size /= 1024;
     unit += 1;
   }
@@ -15,7 +15,7 @@ export function bytes(count) {
 
 /** Format an integer with thousands separators. */
 export function whole(count) {
-  return count.toLocaleString("en-US").replaceAll(",", "\u202f");
+  return count.toLocaleString("en-US");
 }
 
 /** Format an element with at most seven significant digits. */

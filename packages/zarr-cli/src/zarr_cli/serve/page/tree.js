@@ -1,7 +1,7 @@
 // The hierarchy as a collapsible tree with keyboard support.
 
 import { requestJson } from "./requests.js";
-import { element } from "./dom.js";
+import { button, element } from "./dom.js";
 import { hrefOf } from "./route.js";
 
 /** The tree of a store; `choose` is called with the path of the selected node. */
@@ -115,17 +115,10 @@ export class Tree {
         const more = element(
           "li",
           { role: "none" },
-          element(
-            "button",
-            {
-              type: "button",
-              onclick: () => {
-                more.remove();
-                this.load(item, next, list);
-              },
-            },
-            "Show more",
-          ),
+          button("Show more", () => {
+            more.remove();
+            this.load(item, next, list);
+          }),
         );
         list.append(more);
       } else if (!list.firstChild) {
@@ -139,17 +132,10 @@ export class Tree {
           { role: "none", class: "wrong" },
           error.message,
           " ",
-          element(
-            "button",
-            {
-              type: "button",
-              onclick: () => {
-                list.remove();
-                this.unfold(item);
-              },
-            },
-            "Try again",
-          ),
+          button("Try again", () => {
+            list.remove();
+            this.unfold(item);
+          }),
         ),
       );
     }

@@ -1,6 +1,6 @@
 // The controls of a window: visible dimensions, indices of the others, zoom.
 
-import { choice, element, labelled } from "./dom.js";
+import { button, element, labelled, labelledChoice } from "./dom.js";
 
 /** Create controls that change a view and call `changed`; `again` updates the controls. */
 export function viewControls(node, view, changed) {
@@ -20,17 +20,17 @@ export function viewControls(node, view, changed) {
     if (view.shape.length < 2) return null;
     const axes = view.shape.map((length, axis) => [axis, `${axisName(node, axis)} (${length})`]);
     const swapped = (chosen, other, old) => (chosen === other ? old : other);
-    const down = choice(axes, view.down, (text) => {
+    const down = labelledChoice("Down", axes, view.down, (text) => {
       const axis = Number(text);
       view.draw(axis, swapped(axis, view.across, view.down));
       again();
     });
-    const across = choice(axes, view.across, (text) => {
+    const across = labelledChoice("Across", axes, view.across, (text) => {
       const axis = Number(text);
       view.draw(swapped(axis, view.down, view.across), axis);
       again();
     });
-    return element("div", { class: "row" }, labelled("Down", down), labelled("Across", across));
+    return element("div", { class: "row" }, down, across);
   };
 
   /** Create sliders for the indices of the other dimensions. */
@@ -70,19 +70,13 @@ export function viewControls(node, view, changed) {
   const moveButtons = () => {
     if (!view.shape.length) return null;
     const act = (text, title, action, extra = {}) =>
-      element(
-        "button",
-        {
-          type: "button",
-          title,
-          "aria-label": title,
-          onclick: () => {
-            action();
-            again();
-          },
-          ...extra,
-        },
+      button(
         text,
+        () => {
+          action();
+          again();
+        },
+        { title, "aria-label": title, ...extra },
       );
     const parts = view.sides.map((axis) => {
       const { start, count, step } = view.selection()[axis];

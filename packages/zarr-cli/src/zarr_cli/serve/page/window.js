@@ -1,7 +1,23 @@
 // Windows of an array, decoded by the server.
 
 import { request } from "./requests.js";
-import { elementsOf } from "./data_types.js";
+
+/** The typed arrays of the data types of the server; complex elements are pairs. */
+const TYPES = {
+  i1: Int8Array,
+  i2: Int16Array,
+  i4: Int32Array,
+  i8: BigInt64Array,
+  u1: Uint8Array,
+  u2: Uint16Array,
+  u4: Uint32Array,
+  u8: BigUint64Array,
+  f4: Float32Array,
+  f8: Float64Array,
+  c8: Float32Array,
+  c16: Float64Array,
+  b1: Uint8Array,
+};
 
 /** Reads windows of a node. */
 export class WindowSource {
@@ -36,8 +52,8 @@ export class WindowSource {
     if (response.headers.get("Content-Type").startsWith("application/json")) {
       return { shape, texts: (await response.json()).texts };
     }
-    const [, kind, size] = /^(\w)(\d+)$/.exec(response.headers.get("Zarr-Data-Type"));
-    return { shape, kind, data: elementsOf(await response.arrayBuffer(), kind, Number(size)) };
+    const type = response.headers.get("Zarr-Data-Type");
+    return { shape, kind: type[0], data: new TYPES[type](await response.arrayBuffer()) };
   }
 }
 
@@ -48,8 +64,8 @@ const PARTS = {
   phase: (re, im) => Math.atan2(im, re),
 };
 
-/** The parts of complex elements that can be shown. */
-export const PART_NAMES = Object.keys(PARTS);
+/** The parts of complex elements that can be shown, as options. */
+export const PART_OPTIONS = Object.keys(PARTS).map((name) => [name, name]);
 
 /** Return the elements of a window as numbers to draw. */
 export function numbersOf(read, part) {

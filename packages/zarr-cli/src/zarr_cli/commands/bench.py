@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from zarr_core.messages import format_bytes, pluralize
 
+from zarr_cli.errors import explain_interrupt
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.modify.interrupt import explain_interrupt
 from zarr_cli.output import echo, json_option, print_json, print_table
 from zarr_cli.progress import ProgressOutput, progress_options
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 @click.group
-def bench() -> None:
+def command() -> None:
     """Compare codecs on the data of an array: bench codec."""
 
 
-@bench.command
+@command.command
 @location_arguments("location")
 @click.option(
     "--seconds", type=click.FloatRange(0.1), default=20.0, show_default=True,
@@ -99,10 +99,7 @@ def _speed(nbytes: int, seconds: float) -> float:
 
 
 def _document(location: Location, result: BenchmarkResult) -> dict[str, Any]:
-    from zarr_cli.bench.recommend import best, recommend
-
-    trials, whole = result.trials, result.nbytes
-    front, chosen = best(trials), recommend(trials)
+    trials, whole, front = result.trials, result.nbytes, result.best
     return {
         "location": str(location),
         "sample": {"chunks": len(result.chunks), "nbytes": whole},
@@ -122,7 +119,8 @@ def _document(location: Location, result: BenchmarkResult) -> dict[str, Any]:
             for number, each in enumerate(trials)
         ],
         "recommended": {
-            purpose: _candidate_name(trials[number].candidate) for purpose, number in chosen.items()
+            purpose: _candidate_name(trials[number].candidate)
+            for purpose, number in result.recommended.items()
         },
         "excluded": [
             {"codecs": _candidate_name(candidate), "reason": reason}
@@ -151,10 +149,7 @@ def _candidate_name(candidate: Candidate) -> str:
 
 
 def _print(location: Location, array: Array, result: BenchmarkResult, *, show_all: bool) -> None:
-    from zarr_cli.bench.recommend import best, recommend
-
-    trials, whole = result.trials, result.nbytes
-    front, chosen = best(trials), recommend(trials)
+    trials, whole, front = result.trials, result.nbytes, result.best
     rounds = pluralize(max(len(each.encoding) for each in trials), "round")
     echo(
         f"{location}: {pluralize(len(result.chunks), 'chunk')} tried, {format_bytes(whole)} of "
@@ -184,7 +179,7 @@ def _print(location: Location, array: Array, result: BenchmarkResult, *, show_al
         echo(f"{pluralize(len(result.excluded), 'other')} excluded; --all lists the reasons")
     for candidate, reason in result.excluded if show_all else ():
         echo(f"excluded {_candidate_name(candidate)}: {reason.splitlines()[0]}")
-    for purpose, number in chosen.items():
+    for purpose, number in result.recommended.items():
         echo(f"for {purpose} ({_PURPOSES[purpose]}): {_advice(trials[number], result, location)}")
 
 
