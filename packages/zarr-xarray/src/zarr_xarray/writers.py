@@ -135,8 +135,7 @@ def to_zarr(
     )  # fmt: skip
     rollback = Rollback()
     root = DatasetStore(
-        target, mode_chosen, append_dim, region, safe_chunks, align_chunks,
-        [] if tree else None, rollback,
+        target, mode_chosen, append_dim, region, safe_chunks, align_chunks, rollback=rollback
     )  # fmt: skip
     writer = _xarray.ArrayWriter()
     try:
@@ -147,7 +146,7 @@ def to_zarr(
                 dataset = node.in_region(dataset)
                 node.check_encoding(own, dataset.variables)
                 _xarray.dump_to_store(dataset, node, writer, encoding=own)
-            root.store_deferred()
+            root.write()
             rollback.add_cleanup(target.consolidated.remove_rolled_back)
             target.consolidated.write()
             writes = writer.sync(
