@@ -14,7 +14,7 @@ from zarr_core.threads import concurrent_map
 
 from zarr_xarray import _xarray
 from zarr_xarray.commit import commit, load_overwritten
-from zarr_xarray.dimensions import dimension_names_of, user_attributes
+from zarr_xarray.dimensions import sizes_of, user_attributes
 from zarr_xarray.encoded_elements import StoredForm, check_new, encode_existing
 from zarr_xarray.encodings import without_native_fill_value
 from zarr_xarray.metadata_documents import StaleError
@@ -124,8 +124,7 @@ class DatasetStore(_xarray.ZarrStore):
     def get_dimensions(self) -> dict[str, int]:
         sizes: dict[str, int] = {}
         for array in self.target.arrays().values():
-            names = dimension_names_of(array, array.attrs.asdict())
-            sizes.update(zip(names, array.shape, strict=True))
+            sizes.update(sizes_of(array))
         return sizes
 
     def in_region(self, dataset: Dataset) -> Dataset:
@@ -261,8 +260,9 @@ class DatasetStore(_xarray.ZarrStore):
         """Return the lengths of the arrays along the dimension to append to."""
         lengths: dict[str, int] = {}
         for name, array in existing.items() if self._append_dim is not None else ():
-            sizes = zip(dimension_names_of(array, array.attrs.asdict()), array.shape, strict=True)
-            lengths.update((name, size) for dim, size in sizes if dim == self._append_dim)
+            lengths.update(
+                (name, n) for dim, n in sizes_of(array).items() if dim == self._append_dim
+            )
         return lengths
 
     def _unequal_lengths(self, lengths: Mapping[str, int]) -> ZarrError:
@@ -310,8 +310,7 @@ class DatasetStore(_xarray.ZarrStore):
 
     def _check_append_dim(self, existing: Mapping[str, Array]) -> None:
         if self._append_dim is None or any(
-            self._append_dim in dimension_names_of(array, array.attrs.asdict())
-            for array in existing.values()
+            self._append_dim in sizes_of(array) for array in existing.values()
         ):
             return
         sizes = self.get_dimensions()

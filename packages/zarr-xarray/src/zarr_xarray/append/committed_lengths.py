@@ -18,7 +18,7 @@ from zarr_core.extension import (
 from zarr_core.names import join
 from zarr_core.threads import concurrent_map
 
-from zarr_xarray.dimensions import dimension_names_of
+from zarr_xarray.dimensions import sizes_of
 from zarr_xarray.encoded_elements import StoredForm, time_decoder
 from zarr_xarray.metadata_documents import array_at, update_document
 from zarr_xarray.variables import variable_of
@@ -212,7 +212,7 @@ def read_committed(
     raw: dict[str, Variable] = {}
     fixed: dict[str, Array] = {}
     for name, array in arrays.items():
-        if dim in dimension_names_of(array, array.attrs.asdict()):
+        if dim in sizes_of(array):
             raw[name] = variable_of(array)
         else:
             fixed[name] = array
@@ -280,12 +280,7 @@ def _consolidated_arrays(
 def _is_empty(group: GroupMetadata, format_: Format, store: Store, path: str, dim: str) -> bool:
     """Whether no array has steps, according to the consolidated metadata."""
     arrays = _consolidated_arrays(group, format_, store, path).values()
-    return not any(
-        dict(zip(dimension_names_of(array, array.attrs.asdict()), array.shape, strict=True)).get(
-            dim
-        )
-        for array in arrays
-    )
+    return not any(sizes_of(array).get(dim) for array in arrays)
 
 
 def _unlisted(
@@ -299,7 +294,7 @@ def _unlisted(
         metadata = None if name in listed else format_.read(store, join(path, name))
         if isinstance(metadata, ArrayMetadata):
             array = array_at(store, join(path, name), format_, metadata, True)
-            if dim in dimension_names_of(array, array.attrs.asdict()):
+            if dim in sizes_of(array):
                 names.append(name)
     return names
 
