@@ -38,11 +38,10 @@ NAMES = {
         store_new strictjson update_additional_fields
     """,
     "zarr_transfer": """
-        Budget Checkpoint ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
-        ElementsDifferError KeyPair MemoryLimitError Plan Progress RechunkPlan RechunkStage Region WaitNotices convert copy
-        copy_all copy_store intermediate_array intermediate_path keeps_missing_chunks move
-        plan_conversion plan_selection plan_stages read_region read_within regions_of remove_documents rename
-        supports_intermediate write_region write_within
+        Budget ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
+        ElementsDifferError MemoryLimitError Plan Progress RechunkPlan RechunkStage WaitNotices convert copy
+        copy_all copy_store move plan_conversion plan_rechunk plan_selection read_within remove_documents rename
+        write_within
     """,
 }
 

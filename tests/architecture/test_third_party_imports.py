@@ -46,7 +46,7 @@ IMPORTED_BY = {
     "h5py": {"zarr_import._h5py"},
     "icechunk": {"zarr_bridge.icechunk"},
     "logging": {"zarr_compat.logging_store", "zarr_stores.wrappers.log"},
-    "multiprocessing": set(),
+    "multiprocessing": {"zarr_import.reader_process"},
 }
 # Imported within functions, on first use.
 ONLY_WITHIN_FUNCTIONS = IMPORTED_BY.keys() - {"dask", "pluggy"}
@@ -203,6 +203,8 @@ def test_plugins_do_not_know_each_other():
         )  # commands import other distributions within functions
         # Workers of Dask copy; the core exports the functions of zarr-transfer.
         and (module.partition(".")[0], name) != ("zarr_dask", "zarr_transfer")
+        # Imports use the conventions of xarray.
+        and (module.partition(".")[0], name) != ("zarr_import", "zarr_transfer.conventions")
         and (module, name) != ("zarr_core", "zarr_transfer")
     }
     assert not known

@@ -87,7 +87,7 @@ def test_intermediate_array_is_removed(source, tmp_path, work):
     )  # fmt: skip
     assert np.array_equal(copy, VALUES)
     assert copy.chunks == (120, 1)
-    assert (seen[-1].done, seen[-1].total) == (VALUES.size, VALUES.size)
+    assert (seen[-1].done, seen[-1].total) == (2 * VALUES.size, 2 * VALUES.size)
     assert not [key for key in zarr.LocalStore(tmp_path / "copy").list() if "copying" in key]
     assert place is None or not [*zarr.LocalStore(place).list()]
 
@@ -226,5 +226,5 @@ def test_workers_execute_conversions(tmp_path, layout):
     assert new.dimension_names == ("y", "x")
     assert np.array_equal(new, VALUES)
     assert seen[-1].done == seen[-1].total
-    with pytest.raises(ValueError, match="verify=True is not supported with an executor"):
-        convert(tmp_path / "old", tmp_path / "again", executor=workers, verify=True)
+    again = convert(tmp_path / "old", tmp_path / "again", verify=True, **options)
+    assert again.cost == done.cost

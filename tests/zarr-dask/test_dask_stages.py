@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 import zarr_dask
-from zarr_dask.workers import CopyRegion, plan_rechunk
-from zarr_transfer import Chunking, rechunk
+from zarr_dask import Workers
+from zarr_transfer import Budget, Chunking, plan_rechunk, rechunk
+from zarr_transfer.copy_elements import RegionCopier
+from zarr_transfer.rechunk import plan_stages
 
 ROWS, COLUMNS = {"chunks": (1, 400)}, {"chunks": (600, 1)}
 
@@ -25,14 +27,15 @@ def _small_pieces(monkeypatch):
 
 def test_rows_to_columns_in_two_stages():
     rows, columns = array(**ROWS), array(**COLUMNS)
-    whole = plan_rechunk(rows, columns, 1 << 24)
+    whole = plan_rechunk(rows, columns, executor=Workers(max_memory=1 << 24))
     assert whole.between is None
     assert whole.stages[0].decodings == 1
-    short = plan_rechunk(rows, columns, 250_000)
+    short = plan_rechunk(rows, columns, executor=Workers(max_memory=250_000))
     assert max(stage.decodings for stage in short.stages) <= 2
     assert "an intermediate array" in str(short)
     # In one stage each row would be decoded for every few columns.
-    direct = plan_rechunk(rows, columns, 250_000, between=False)
+    budget = Budget(250_000, tasks=64, box=1 << 24, between=False)
+    direct = plan_stages(Chunking.of(rows), Chunking.of(columns), budget)
     assert direct.stages[0].decodings > 10
 
 
@@ -57,7 +60,7 @@ def test_tasks_stay_within_max_memory(layout, most, tmp_path):
     source = zarr.create_array(tmp_path / "source", data=values, **ROWS)
     dest = zarr.empty_like(source, store=tmp_path / "dest", **layout)
     try:
-        plan = plan_rechunk(source, dest, most)
+        plan = plan_rechunk(source, dest, executor=Workers(max_memory=most))
     except ValueError:
         assert most < 4 * 8 * prod(Chunking.of(dest).longest)
         return
@@ -65,7 +68,7 @@ def test_tasks_stay_within_max_memory(layout, most, tmp_path):
     if plan.between is not None:
         ends.insert(1, zarr.empty_like(source, store=tmp_path / "work", chunks=plan.between))
     for stage, old, new in zip(plan.stages, ends, ends[1:], strict=False):
-        move = CopyRegion(old, new)
+        move = RegionCopier(old, new, is_shared=True)
         tasks = list(stage.tasks())
         move(tasks[0])  # imports, compiles, remembers
         for task in tasks:

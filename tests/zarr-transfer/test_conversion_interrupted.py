@@ -109,8 +109,9 @@ def test_in_place(when, encoding, remove_source):
         if method in READS:
             continue
         store = hierarchy(2)
-        with pytest.raises(ZarrError):
+        with pytest.raises(ZarrError) as error:
             convert(FailingStore(store, stop, when, forever=True), **options)
+        assert "rmdir" not in "\n".join(getattr(error.value, "__notes__", ()))
         removing = remove_source and method.startswith("erase")
         if not removing:
             matches(store, 2)
@@ -163,13 +164,12 @@ convert(source, Killed(zarr.LocalStore(dest), int(stop), "after"), chunks=3, sha
 """
 
 
-@pytest.mark.parametrize("stop", [12, 18, 25])
-def test_a_process_that_dies(stop, tmp_path):
+def test_a_process_that_dies(tmp_path):
     source, dest = tmp_path / "old.zarr", tmp_path / "new.zarr"
     zarr.create_array(source, path="a", data=np.arange(100).reshape(10, 10), chunks=4)
     zarr.create_array(source, path="b", data=np.arange(100).reshape(10, 10), chunks=4)
     died = subprocess.run(
-        [sys.executable, "-c", PROGRAM, source, dest, str(stop)],
+        [sys.executable, "-c", PROGRAM, source, dest, "18"],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
         check=False,
     )

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import zarr_core as zarr
+from unlisted_store import UnlistedStore
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ExtensionDefinition, StorageTransformer, Store
 from zarr_transfer import ConversionError, convert, plan_conversion
@@ -13,30 +14,9 @@ from zarr_transfer.equivalence import decodes
 VALUES = np.arange(1, 31).reshape(5, 6)
 
 
-class WithoutListing(Store):
-    """A store that cannot list its keys."""
-
-    supports_listing = False
-
-    def __init__(self):
-        self.inner = zarr.MemoryStore()
-
-    def get(self, key):
-        return self.inner.get(key)
-
-    def set(self, key, value):
-        self.inner.set(key, value)
-
-    def erase(self, key):
-        self.inner.erase(key)
-
-    def list_prefix(self, prefix):
-        raise AssertionError("nobody may list")
-
-
 @pytest.mark.parametrize("options", [{}, {"chunks": (3, 3)}])
 def test_arrays_in_stores_that_cannot_list(options):
-    source, dest = WithoutListing(), WithoutListing()
+    source, dest = UnlistedStore(), UnlistedStore()
     array = zarr.create_array(source, shape=VALUES.shape, chunks=(2, 2), dtype="i8", fill_value=7)
     array[2:, 2:] = VALUES[2:, 2:]
     (step,) = convert(source, dest, **options).steps

@@ -1,14 +1,14 @@
-"""Copies with a custom executor for chunks or elements."""
+"""Copies with a custom executor."""
 
 import pickle
-from itertools import product
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import NodeExistsError
 from zarr_core.threads import in_one_thread, parallel_for
-from zarr_transfer import CopyExecutor
+from zarr_transfer import Budget, CopyExecutor, ElementsDifferError
+from zarr_transfer.rechunk import _OVERHEAD
 
 
 class Interrupted(Exception):
@@ -16,31 +16,22 @@ class Interrupted(Exception):
 
 
 class Packed(CopyExecutor):
-    """Copies items one by one after pickling, and stops after some of them."""
+    """Runs tasks one by one after pickling, and stops after some of them."""
 
-    def __init__(self, most=1000):
+    def __init__(self, most=1000, memory=1 << 20):
+        self.memory = memory
         self.most = most
-        self.moved = []
+        self.completed = 0
 
-    def count(self, what):
-        self.moved.append(what)
-        if len(self.moved) > self.most:
-            raise Interrupted
+    def budget(self):
+        return Budget(self.memory)
 
-    def copy_keys(self, pairs, move, done):
-        for pair in pairs:
-            self.count(pair.target)
-            done([pair], pickle.loads(pickle.dumps(move))([pair]))
-
-    def copy_elements(self, source, dest, there, done):
-        source, dest = pickle.loads(pickle.dumps((source, dest)))
-        for at in product(*(range(count) for count in dest.cdata_shape)):
-            if at not in there:
-                self.count(at)
-                parts = zip(at, dest.shards or dest.chunks, dest.shape, strict=True)
-                box = tuple(slice(n * k, min(size, n * k + k)) for n, k, size in parts)
-                dest[box] = source[box]
-            done(1)
+    def run(self, work, tasks, done):
+        for task in tasks:
+            if self.completed == self.most:
+                raise Interrupted
+            done(task, pickle.loads(pickle.dumps(work))(task))
+            self.completed += 1
 
 
 @pytest.fixture
@@ -66,41 +57,61 @@ def test_a_hierarchy_is_carried(source, tmp_path, layout):
     executor, seen = Packed(), []
     copy = zarr.copy(source, tmp_path / "copy", executor=executor, progress=seen.append, **layout)
     same(source, copy)
-    assert executor.moved
+    assert executor.completed
     assert seen[-1].done == seen[-1].total
     keys = set(zarr.LocalStore(tmp_path / "copy").list())
     assert not [key for key in keys if ".copying" in key]
     assert layout or keys == set(source.store.list())
 
 
-@pytest.mark.parametrize("layout", [{}, {"chunks": (2, 3)}], ids=str)
-def test_interrupted_operation_resumes(source, tmp_path, layout):
+ONE_CHUNK = _OVERHEAD + 250  # memory for one chunk of (2, 3) elements
+ONE_VERIFIED = _OVERHEAD + 300
+
+
+@pytest.mark.parametrize(
+    ("layout", "memory", "completed", "left"),
+    [
+        ({}, ONE_CHUNK, 0, 1),
+        ({"chunks": (2, 3)}, ONE_CHUNK, 7, 13),
+        ({"chunks": (2, 3), "verify": True}, ONE_VERIFIED, 7, 20),
+    ],
+    ids=["keys", "elements", "verified"],
+)
+def test_interrupted_operation_resumes(source, tmp_path, layout, memory, completed, left):
     array = source["x"]
     with pytest.raises(Interrupted):
-        zarr.copy(array, tmp_path / "copy", executor=Packed(7), **layout)
+        zarr.copy(array, tmp_path / "copy", executor=Packed(completed, memory), **layout)
     # Visible nodes are complete.
     with pytest.raises(LookupError):
         zarr.open(tmp_path / "copy")
-    again = Packed()
+    again = Packed(memory=memory)
     copy = zarr.copy(array, tmp_path / "copy", executor=again, **layout)
     assert np.array_equal(copy, array)
-    assert len(again.moved) == (np.prod(copy.cdata_shape) - 7 if layout else 10)
+    assert again.completed == left
+
+
+def test_tasks_verify_and_convert_elements(source, tmp_path):
+    array, options = source["x"], {"executor": Packed(), "chunks": 3, "verify": True}
+    copy = zarr.copy(array, tmp_path / "copy", dtype="f4", **options)
+    assert copy.dtype == "f4"
+    assert np.array_equal(copy, array)
+    large = zarr.create_array(tmp_path / "large", data=np.arange(200, 400), chunks=50)
+    with pytest.raises(ElementsDifferError, match="do not fit into uint8"):
+        zarr.copy(large, tmp_path / "small", dtype="u1", **options)
 
 
 def test_chunks_of_another_layout_are_not_a_part_of_it(source, tmp_path):
     array = source["x"]
     with pytest.raises(Interrupted):
-        zarr.copy(array, tmp_path / "copy", executor=Packed(7), chunks=(2, 3))
-    executor = Packed()
-    copy = zarr.copy(array, tmp_path / "copy", executor=executor, chunks=(5, 5))
+        zarr.copy(array, tmp_path / "copy", executor=Packed(7, ONE_CHUNK), chunks=(2, 3))
+    copy = zarr.copy(array, tmp_path / "copy", executor=Packed(), chunks=(5, 5))
     assert np.array_equal(copy, array)
-    assert len(executor.moved) == 4
     assert sorted(copy.store.list()) == ["c/0/0", "c/0/1", "c/1/0", "c/1/1", "zarr.json"]
 
 
 def test_removing_remains_keeps_other_keys(source, tmp_path):
     with pytest.raises(Interrupted):
-        zarr.copy(source["x"], tmp_path / "copy", executor=Packed(7), chunks=(2, 3))
+        zarr.copy(source["x"], tmp_path / "copy", executor=Packed(7, ONE_CHUNK), chunks=(2, 3))
     copy = zarr.copy(source, tmp_path / "copy", overwrite=True)
     same(source, copy)
     (tmp_path / "other").mkdir()

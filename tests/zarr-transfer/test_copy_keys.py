@@ -8,6 +8,7 @@ import zarr_core as zarr
 from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from unlisted_store import UnlistedStore
 from zarr_core.errors import NodeExistsError, NodeNotFoundError, StoreCapabilityError
 
 
@@ -131,15 +132,9 @@ def test_documents_come_last(zarr_format, requests):
 
 
 def test_a_store_that_cannot_be_listed(root):
-    class Unlisted(zarr.MemoryStore):
-        supports_listing = False
-
-        def list_prefix(self, prefix):
-            raise StoreCapabilityError("cannot list", self, prefix)
-
     with pytest.raises(StoreCapabilityError, match="cannot list"):
-        zarr.copy_store(Unlisted(), {})
-    dest = Unlisted()
+        zarr.copy_store(UnlistedStore(), {})
+    dest = UnlistedStore()
     zarr.copy_store(root.store, dest, "b")
     with pytest.raises(NodeExistsError):
         zarr.copy_store(root.store, dest, "b")

@@ -11,6 +11,7 @@ from counting_store import CountingStore
 from failing_store import FailingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from unlisted_store import UnlistedStore
 from zarr_core.errors import (
     NodeExistsError,
     NodeTypeError,
@@ -102,6 +103,8 @@ def test_a_whole_node_makes_room():
     dest.store.erase("g/readme.txt")
     assert zarr.copy_all(source, dest, overwrite=True)[:2] == (4, 0)
     assert contents(dest.store) == contents(source.store)
+    dest.store.erase("g/readme.txt")
+    assert zarr.copy(source["b"], dest, "g", overwrite=True)[...].tolist() == [0, 1, 2, 3]
 
 
 def test_documents_that_cannot_be_read_are_not_replaced_by_accident():
@@ -275,7 +278,10 @@ def test_dry_run():
     ]  # fmt: skip
     nowhere = zarr.MemoryStore()
     assert zarr.copy_all(source, nowhere, dry_run=True) == (4, 0, 0)
+    assert zarr.copy(source, nowhere, "x", dry_run=True) is None
     assert list(nowhere.list()) == []
+    with pytest.raises(NodeExistsError):
+        zarr.copy(source["b"], dest, dry_run=True)
 
 
 def test_logs(tmp_path):
@@ -391,51 +397,6 @@ def test_a_large_array_is_decoded_in_parts(monkeypatch):
     assert len(copy.store._mapping) == 12 * 3 + 1
 
 
-@pytest.fixture
-def planes(monkeypatch):
-    """Planes in a counting store, with little memory."""
-    monkeypatch.setattr("zarr_transfer.copy_elements.BUFFER", 4096)
-    monkeypatch.setattr("zarr_transfer.rechunk._OVERHEAD", 0)
-    monkeypatch.setattr("zarr_transfer.rechunk._PER_OBJECT", 0)
-    values = np.random.default_rng(0).normal(size=(30, 24, 20)).astype("f4")
-    return zarr.create_array(CountingStore(zarr.MemoryStore()), data=values, chunks=(1, 24, 20))
-
-
-def test_planes_become_columns_with_each_decoded_once(planes):
-    planes.store.calls.clear()
-    seen = []
-    copy = zarr.copy(planes, None, chunks=(30, 4, 5), progress=seen.append)
-    read = [call.key for call in planes.store.calls if call.nbytes and call.key.startswith("c/")]
-    assert sorted(read) == sorted(f"c/{n}/0/0" for n in range(30))
-    assert np.array_equal(copy, planes)
-    assert not [key for key in copy.store.list() if "copying" in key]
-    assert seen[-1].done == seen[-1].total == 2 * planes.size
-
-
-@pytest.mark.parametrize("chunks", [(30, 4, 5), (1, 24, 10)])
-def test_a_decoding_copy_goes_on_within_an_array(planes, chunks):
-    counting = FailingStore(zarr.MemoryStore())
-    zarr.copy(planes, counting, chunks=chunks)
-    total = sum(is_chunk(*call) for call in counting.calls)
-    for fail_at in range(1, len(counting.calls), len(counting.calls) // 9):
-        dest = zarr.MemoryStore()
-        broken = FailingStore(dest, fail_at, "before", forever=True)
-        with pytest.raises(StoreError):
-            zarr.copy(planes, broken, chunks=chunks)
-        done = sum(is_chunk(*call) for call in broken.calls[: fail_at - 1])
-        again = FailingStore(dest)
-        if dest.exists("zarr.json"):
-            continue
-        copy = zarr.copy(planes, again, chunks=chunks)
-        assert sum(is_chunk(*call) for call in again.calls) <= total - done + 4
-        assert np.array_equal(copy, planes)
-        assert not [key for key in dest.list() if "copying" in key]
-
-
-def is_chunk(method, key):
-    return method == "set" and key.startswith("c/")
-
-
 def test_remains_of_a_decoding_copy_are_removed():
     source = zarr.create_array(data=np.array([0, 0, 1, 1]), chunks=2, fill_value=0)
     dest = zarr.MemoryStore({"c/0": b"of an earlier attempt"})
@@ -450,21 +411,10 @@ def test_remains_of_a_decoding_copy_are_removed():
 # --- stores that cannot do everything ---
 
 
-class Unlisted(zarr.MemoryStore):
-    """Like a plain web server."""
-
-    supports_listing = False
-
-    def list_prefix(self, prefix):
-        raise StoreCapabilityError("cannot list", self, prefix)
-
-    list_dir = list_prefix
-
-
 def test_unlistable_group_is_copied_by_its_metadata():
     root = hierarchy()
     zarr.consolidate_metadata(root.store)
-    store = Unlisted(root.store._mapping, read_only=True)
+    store = UnlistedStore(root.store._mapping, read_only=True)
     copy = zarr.copy(zarr.open_group(store, use_consolidated=True), None)
     expected = contents(root.store)
     del expected["g/readme.txt"]  # it cannot be discovered
@@ -475,7 +425,7 @@ def test_unlistable_group_is_copied_by_its_metadata():
 
 
 def test_to_where_nothing_can_be_listed():
-    dest = Unlisted()
+    dest = UnlistedStore()
     zarr.copy(hierarchy()["g"], dest)
     assert zarr.open_array(dest, path="a")[...].tolist() == list(range(10))
     with pytest.raises(NodeExistsError):
@@ -534,8 +484,9 @@ def test_not_into_itself():
     ):
         with pytest.raises(NodeExistsError, match="overlap|is within"):
             work()
-    with pytest.raises(NodeTypeError):
-        zarr.copy_all(root, root["b"])
+    for source, dest in (("b", "g"), ("g", "b")):
+        with pytest.raises(NodeTypeError, match="is an array, "):
+            zarr.copy_all(root[source], root[dest])
     assert contents(root.store) == before
 
 

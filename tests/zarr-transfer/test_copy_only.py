@@ -49,19 +49,6 @@ def test_paths_are_relative_to_the_source():
     assert paths(dest["y"]) == {"g", "g/a"}
 
 
-def test_a_dry_run_of_a_copy_writes_nothing():
-    lines = []
-    dest = zarr.MemoryStore()
-    nothing = zarr.copy(hierarchy(), dest, "x", dry_run=True, log=lines.append)
-    assert nothing is None
-    assert "copy /g/a (10,)" in lines
-    assert lines[-1] == "dry run: 7 copied, 0 skipped"
-    assert not list(dest.list())
-    zarr.create_group(dest, path="x")
-    with pytest.raises(NodeExistsError):
-        zarr.copy(hierarchy(), dest, "x", dry_run=True)
-
-
 @pytest.mark.parametrize("zarr_format", FORMATS)
 def test_a_node_is_removed_wherever_it_is(zarr_format, tmp_path):
     if zarr_format == 1:

@@ -7,7 +7,7 @@ from counting_store import CountingStore
 from failing_store import FailingStore
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import BytesToBytesCodec, StoreError
-from zarr_transfer import ConversionError, CopyExecutor, ElementsDifferError, copy_elements, rechunk
+from zarr_transfer import ConversionError, ElementsDifferError, copy_elements, rechunk
 
 
 class Lossy(BytesToBytesCodec):
@@ -23,28 +23,19 @@ class Lossy(BytesToBytesCodec):
         return size
 
 
-class Unused(CopyExecutor):
-    """Is never called."""
-
-    def copy_keys(self, pairs, move, done):
-        raise AssertionError
-
-    def copy_elements(self, source, dest, there, done):
-        raise AssertionError
-
-
 @pytest.fixture
 def array():
     return zarr.create_array(data=np.arange(1, 101, dtype="u1").reshape(10, 10), chunks=(10, 1))
 
 
-def test_verifying_a_copy_notices_what_a_codec_loses(array):
+@pytest.mark.parametrize("function", [zarr.copy, zarr.convert], ids=["copy", "convert"])
+def test_verifying_notices_what_a_codec_loses(array, function):
     dest = zarr.MemoryStore()
     with (
         zarr.override_extensions({"codec": {"tests.lossy": Lossy}}),
         pytest.raises(ElementsDifferError, match="differ when they are read back"),
     ):
-        zarr.copy(array, dest, chunks=(1, 10), compressors="tests.lossy", verify=True)
+        function(array, dest, chunks=(1, 10), compressors="tests.lossy", verify=True)
     assert not dest.exists("zarr.json")  # visible nodes are complete
 
 
@@ -68,12 +59,6 @@ def test_a_copy_of_bytes_has_no_such_options(array, option):
         zarr.copy(array, None, **option)
 
 
-@pytest.mark.parametrize("function", [zarr.copy, zarr.convert], ids=["copy", "convert"])
-def test_an_executor_cannot_verify(array, function):
-    with pytest.raises(ValueError, match="verify=True is not supported with an executor"):
-        function(array, zarr.MemoryStore(), chunks=5, verify=True, executor=Unused())
-
-
 def test_elements_that_do_not_fit_are_an_error_of_a_copy(array):
     values = zarr.create_array(data=np.array([1, 300], "i4"))
     with pytest.raises(ElementsDifferError, match="1 do not fit into uint8, such as 300"):
@@ -90,17 +75,18 @@ def test_unmanaged_keys_are_not_overwritten(array, function):
 
 
 @pytest.mark.parametrize("function", [zarr.copy, zarr.convert], ids=["copy", "convert"])
-def test_without_a_position_what_is_stored_is_not_copied_again(function, monkeypatch):
+def test_stored_chunks_are_not_copied_again(function, monkeypatch):
     monkeypatch.setattr(copy_elements, "BUFFER", 10)  # a row
     monkeypatch.setattr(rechunk, "_OVERHEAD", 0)
     values = np.arange(1, 201, dtype="u1").reshape(20, 10)
     array = zarr.create_array(data=values, chunks=(1, 10))
     dest = zarr.MemoryStore()
-    broken = FailingStore(dest, 30, "before", forever=True)  # so that no position is stored
+    broken = FailingStore(dest, 30, "before", forever=True)
     with pytest.raises(StoreError):
         function(array, broken, chunks=(1, 5))
     stored = {key for key in dest.list() if key.startswith("c/")}
     assert len(stored) > 2
+    assert dest.exists(".copying")
     again = CountingStore(dest)
     function(array, again, chunks=(1, 5))
     written = {call.key for call in again.calls if call.method.startswith("set")}

@@ -106,8 +106,8 @@ def attribute(value, dtype):
 
 
 @settings(max_examples=60, deadline=None)
-@given(arrays(), st.integers(0, 4), st.sampled_from([2, 3]))
-def test_arrays_with_missing_chunks(tmp_path_factory, given_array, stored, zarr_format):
+@given(arrays(), st.integers(0, 4), st.sampled_from([2, 3]), st.sampled_from(ENGINES))
+def test_arrays_with_missing_chunks(tmp_path_factory, given_array, stored, zarr_format, engine):
     """In version 2 the fill value is the mask, in version 3 the attribute; chunks are missing."""
     values, fill, mask = given_array
     dtype = values.dtype
@@ -121,15 +121,14 @@ def test_arrays_with_missing_chunks(tmp_path_factory, given_array, stored, zarr_
         kind |= {"fill_value": fill, "dimension_names": ["x"], "attributes": masked | {"other": 1}}
     array = root.create_array("v", **kind)
     array[:stored] = values[:stored]
-    engines = ENGINES
     if dtype.kind in "mM" and zarr_format == 2 and not np.isnat(fill):
         return  # no mask in version 3: see the note
     convert(path / "a", path / "b", zarr_format=5 - zarr_format)
-    assert_alike(path / "a", path / "b", engines)
+    assert_alike(path / "a", path / "b", [engine])
     there = zarr.open_array(path / "b", path="v")
     assert there[...].tobytes() == array[...].tobytes()
     convert(path / "b", path / "c", zarr_format=zarr_format)
-    assert_alike(path / "a", path / "c", engines)
+    assert_alike(path / "a", path / "c", [engine])
     back = zarr.open_array(path / "c", path="v")
     assert back[...].tobytes() == array[...].tobytes()
     assert back.attrs.asdict() == array.attrs.asdict() or "_FillValue" in back.attrs

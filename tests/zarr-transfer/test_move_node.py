@@ -112,15 +112,6 @@ def test_copies_are_what_their_sources_are(root, tmp_path):
     assert zarr.copy(zarr.open(array.store), tmp_path / "root").nmembers(None) == 3
 
 
-def test_a_copy_replaces_if_that_is_asked(root):
-    with pytest.raises(NodeExistsError, match="a node already exists"):
-        zarr.copy(root["b"], root, "g")
-    root.store.erase("g/readme.txt")
-    copy = zarr.copy(root["b"], root, "g", overwrite=True)
-    assert isinstance(root["g"], zarr.Array)
-    assert copy[...].tolist() == [0, 1, 2, 3]
-
-
 def test_nodes_that_cannot_be_copied(root):
     with pytest.raises(NodeNameError, match="the root has no name"):
         zarr.copy(root, root["g"])
@@ -146,18 +137,6 @@ def test_undecodable_arrays_are_copied(root):
         copy = zarr.copy(array, None)
     assert contents(copy.store)["c/0"] == contents(root.store, "b/")["c/0"]
     assert contents(copy.store)["zarr.json"] == document
-
-
-def test_all_members_are_copied(root, tmp_path):
-    zarr.copy_all(root, tmp_path / "x")
-    there = zarr.open(tmp_path / "x")
-    assert [path for path, _ in there.members(None)] == [path for path, _ in root.members(None)]
-    with pytest.raises(NodeExistsError, match="a node already exists"):
-        zarr.copy_all(root, there)
-    (tmp_path / "x" / "g" / "readme.txt").unlink()
-    zarr.copy_all(root, there, overwrite=True)
-    with pytest.raises(NodeTypeError, match="is an array, not a group"):
-        zarr.copy_all(root["b"], there)
 
 
 def test_a_directory_is_renamed(tmp_path):

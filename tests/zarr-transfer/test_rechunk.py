@@ -9,9 +9,14 @@ import zarr_core as zarr
 from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_transfer import Budget, Chunking, keeps_missing_chunks, plan_stages
-from zarr_transfer.copy_elements import read_region, regions_of, write_region
-from zarr_transfer.rechunk import _OVERHEAD, decodings, memory_of
+from zarr_transfer import Budget, Chunking
+from zarr_transfer.copy_elements import (
+    keeps_missing_chunks,
+    read_region,
+    regions_of,
+    write_region,
+)
+from zarr_transfer.rechunk import _OVERHEAD, decodings, memory_of, plan_stages
 from zarr_transfer.regions import ChunkEdges, every_region, reached, regions_with
 
 

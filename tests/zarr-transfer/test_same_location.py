@@ -1,14 +1,15 @@
-"""Copying or moving a node onto itself through another path raises an error and loses nothing."""
+"""Copying, moving or converting a node onto itself raises an error and loses nothing."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import NodeExistsError
+from zarr_transfer import ConversionError
 from zarr_transfer.spec import is_within_location
 
 if TYPE_CHECKING:
@@ -41,6 +42,19 @@ def test_a_copy_that_overlaps_its_source_is_rejected(
     before = _made(tmp_path / "a")
     with pytest.raises(NodeExistsError, match="overlap"):
         zarr.copy(zarr.open(tmp_path / source), tmp_path / dest, name, overwrite=True)
+    assert _files(tmp_path / "a") == before
+
+
+@pytest.mark.parametrize(
+    ("source", "dest", "name"), [("a/g", "a", "g"), ("a", "a/g", None), ("a/g", "a.link", None)]
+)
+@pytest.mark.parametrize("options", [{"overwrite": True, "chunks": 2}, {"remove_source": True}])
+def test_a_conversion_that_overlaps_its_source_is_rejected(
+    tmp_path: Path, source: str, dest: str, name: str | None, options: dict[str, Any]
+) -> None:
+    before = _made(tmp_path / "a")
+    with pytest.raises(ConversionError, match="overlap"):
+        zarr.convert(tmp_path / source, tmp_path / dest, dest_path=name, **options)
     assert _files(tmp_path / "a") == before
 
 

@@ -13,7 +13,7 @@ from zarr_transfer import MemoryLimitError, plan_selection, read_within, write_w
 
 def test_reads_within_the_smallest_limit_are_equal():
     done = 0
-    for layout, array, kind, selection in cases(Random(1), 36, 4, lambda _: zarr.MemoryStore()):
+    for layout, array, kind, selection in cases(Random(1), 36, 2, lambda _: zarr.MemoryStore()):
         if kind == "fancy":
             continue
         read = partial(read_within, array, indexing=kind)
@@ -33,13 +33,13 @@ def test_reads_within_the_smallest_limit_are_equal():
                 read(selection, out=out, max_memory=plan.smallest_nbytes - 1)
             assert caught.value.needed == plan.smallest_nbytes
         done += 1
-    assert done > 60
+    assert done > 30
 
 
 def test_writes_within_the_smallest_limit_are_equal():
     random = Random(2)
     done = 0
-    for layout, array, kind, selection in cases(random, 36, 3, lambda _: zarr.MemoryStore()):
+    for layout, array, kind, selection in cases(random, 36, 2, lambda _: zarr.MemoryStore()):
         if kind == "fancy" or "coordinate" in kind:  # repeated points depend on the order
             continue
         try:
@@ -64,7 +64,7 @@ def test_writes_within_the_smallest_limit_are_equal():
         write(selection, new, max_memory=plan.smallest_nbytes)
         assert np.array_equal(array[...], twin[...]), (layout, kind, selection)
         done += 1
-    assert done > 40
+    assert done > 25
 
 
 def _elements_of(array, blocks):

@@ -16,11 +16,6 @@ from zarr_stores.cache.lru_cache import CachePool
 from zarr_xarray import Appender, LiveReader, append, to_zarr
 
 
-@pytest.fixture(params=[3, 2], ids=["v3", "v2"])
-def zarr_format(request):
-    return request.param
-
-
 def steps(start, stop):
     numbers = np.arange(start, stop)
     times = np.datetime64("2000-01-01T00:35", "ns") + numbers * np.timedelta64(6, "h")

@@ -14,11 +14,6 @@ from zarr_stores.wrappers.observer import ObservedStore
 from zarr_xarray import ZarrCoreBackend
 
 
-@pytest.fixture(params=[3, 2], ids=["v3", "v2"])
-def zarr_format(request):
-    return request.param
-
-
 @pytest.fixture
 def field(tmp_path, zarr_format):
     """A store with a chunked array, a coordinate and an attribute."""

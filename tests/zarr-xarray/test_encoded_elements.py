@@ -30,11 +30,6 @@ def line(values, **more):
     return xr.Dataset({"a": ("x", values)}, **more)
 
 
-@pytest.fixture(params=[3, 2], ids=["v3", "v2"])
-def zarr_format(request):
-    return request.param
-
-
 DAYS = times("2001-02-03", "2001-02-04")
 HALF = {"dtype": "uint8", "scale_factor": 0.5, "add_offset": 1.0}
 SIGNED = {"dtype": "int8", "_Unsigned": "true", "_FillValue": np.int8(-1)}
@@ -302,7 +297,6 @@ def _verdict(values, encoded, form, monkeypatch, *, compares_all):
     with monkeypatch.context() as patch:
         if compares_all:
             patch.setattr(encoded_elements, "_fit_by_range", lambda *_: False)
-            patch.setattr(encoded_elements, "_is_linear", lambda *_: False)
         try:
             encoded_elements._check(values, encoded, form)
         except ValueError:
@@ -341,41 +335,6 @@ def test_ranges_of_numbers_have_the_verdict_of_the_elements(monkeypatch):
         verdicts[one, encoded_elements._fit_by_range(values, form)] += 1
     assert verdicts.keys() == {("equal", True), ("equal", False), ("different", False)}
     assert min(verdicts.values()) > 20
-
-
-@pytest.mark.parametrize("kind", ["M8", "m8"])
-def test_steps_of_times_have_the_verdict_of_the_elements(monkeypatch, kind):
-    random, verdicts = np.random.default_rng(4), collections.Counter()
-    for _ in range(300):
-        resolution, name = random.choice(["s", "ms", "ns"]), str(random.choice(["days", "minutes"]))
-        unit = encoded_elements._STEPS[name]
-        integers = random.integers(-50, 50, (3, 4))
-        values = integers.astype(f"m8[{unit}]") + np.zeros((), kind.replace("M", "m") + "[s]")
-        values = values.astype(f"m8[{resolution}]")
-        units = name
-        if kind == "M8":
-            values, units = (
-                np.datetime64("2001-02-03", resolution) + values,
-                f"{name} since 2001-02-03",
-            )
-        if random.random() < 0.5:
-            integers.flat[random.integers(12)] += random.choice([0, 1, 100])
-        if random.random() < 0.2:
-            values.flat[random.integers(12)] = np.asarray("NaT", values.dtype)
-        attributes = {"units": units}
-        if random.random() < 0.3:
-            attributes["_FillValue"] = int(random.integers(-60, 60))
-        form = encoded_elements.StoredForm(
-            "here", "t", ("y", "x"), integers.dtype, attributes, attributes, values.dtype
-        )
-        one, other = (
-            _verdict(values, integers, form, monkeypatch, compares_all=every)
-            for every in (False, True)
-        )
-        assert one == other, (values, integers, attributes)
-        verdicts[one, encoded_elements._is_linear(values, integers, form)] += 1
-    assert verdicts["equal", True] > 20
-    assert verdicts["different", False] > 20
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

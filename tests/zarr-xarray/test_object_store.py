@@ -14,11 +14,6 @@ from zarr_xarray import to_zarr
 pytest_plugins = ["servers.fixtures"]
 
 
-@pytest.fixture(params=[3, 2], ids=["v3", "v2"])
-def zarr_format(request):
-    return request.param
-
-
 def part(start, stop):
     values = np.arange(start, stop)
     data = {"a": (("t", "x"), np.stack([values, -values], 1)), "s": ("t", values.astype("U4"))}

@@ -53,11 +53,6 @@ def store():
     return CountingStore(zarr_core.MemoryStore())
 
 
-@pytest.fixture(params=[3, 2], ids=["v3", "v2"])
-def zarr_format(request):
-    return request.param
-
-
 @pytest.fixture
 def ds():
     data = np.random.default_rng(1).random((4, 5))

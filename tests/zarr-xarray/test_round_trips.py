@@ -9,7 +9,7 @@ from random_datasets import ATTRIBUTES, NAMES, variables
 from zarr_xarray import to_zarr
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     st.dictionaries(NAMES, variables(), max_size=4),
     ATTRIBUTES,

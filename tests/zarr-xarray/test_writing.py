@@ -17,11 +17,6 @@ from zarr_xarray.consolidated_metadata import ConsolidatedCopies
 ENGINE = {"engine": "zarr_core"}
 
 
-@pytest.fixture(params=[3, 2], ids=["v3", "v2"])
-def zarr_format(request):
-    return request.param
-
-
 @pytest.fixture
 def store():
     return zarr_core.MemoryStore()

@@ -54,11 +54,6 @@ def dataset():
     return ds
 
 
-@pytest.fixture(params=[3, 2], ids=["v3", "v2"])
-def zarr_format(request):
-    return request.param
-
-
 @pytest.fixture(autouse=True)
 def _no_warnings_of_strangers():
     with warnings.catch_warnings():

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 import zarr_transfer
 from zarr_core import Array, Group, consolidate_metadata, empty_like
+from zarr_transfer import plan_rechunk
 
-from zarr_dask.workers import Workers, plan_rechunk
+from zarr_dask.workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,4 +104,4 @@ def plan(source: Array, *, max_memory: int | str = "256 MiB", **layout: Any) -> 
         If a single stored object needs more memory than ``max_memory``.
     """
     dest = empty_like(source, **{**layout, "store": None})
-    return plan_rechunk(source, dest, max_memory)
+    return plan_rechunk(source, dest, executor=Workers(max_memory=max_memory))

@@ -28,23 +28,12 @@ def run_tasks(
     done: Callable[[T, R], object],
     retries: int,
 ) -> None:
-    """Run all tasks in any order, with a limited number at a time.
+    """Run all tasks in any order, with a limited number at a time; call ``done`` with each result.
 
-    Parameters
-    ----------
-    where : Client, Executor, str or None
-        A client of ``distributed``, an executor of ``concurrent.futures`` or the name of a
-        scheduler of Dask; None for the current client or, without one, the configured
-        scheduler.
-    work : callable
-        Runs a task; may be called more than once for a task.
-    tasks : iterable
-        The tasks, consumed lazily.
-    done : callable
-        Called with each task and its result, from this thread.
-    retries : int
-        The number of retries of a task that failed or whose worker was lost.  The error of the
-        last one is raised.
+    ``where`` is a client of ``distributed``, an executor of ``concurrent.futures`` or the name of a
+    scheduler of Dask; None for the current client or, without one, the configured scheduler.
+    ``work`` may be called more than once for a task, up to ``retries`` times after it failed or its
+    worker was lost.  The error of the last one is raised.
     """
     client = _dask.current_client() if where is None else where
     results: Generator[tuple[T, R], None, None]

@@ -7,13 +7,7 @@ from typing import Any
 
 
 def import_h5py() -> Any:
-    """Return the module ``h5py``, with the filters of hdf5plugin if that is installed.
-
-    Raises
-    ------
-    ImportError
-        If h5py is not installed.
-    """
+    """Return the module ``h5py``, with the filters of hdf5plugin if that is installed."""
     try:
         import h5py  # type: ignore[import-untyped]  # has no types
     except ImportError as error:

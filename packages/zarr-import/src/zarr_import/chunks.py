@@ -26,31 +26,14 @@ def copy_chunks(
     format_: Format,
     reporter: Reporter,
 ) -> bool:
-    """Store the encoded chunks of a source as chunks of an array.
+    """Store the encoded chunks of a source as chunks of an array; return whether it was possible.
 
-    Parameters
-    ----------
-    variable, stored
-        The source and its encoded chunks.
-    array : Array
-        The new array.
-    format_ : Format
-        The format of the array.
-    reporter : Reporter
-        Receives the number of copied elements.
-
-    Returns
-    -------
-    bool
-        Whether the codecs of the array decode the first chunk as the source does.  If not,
-        nothing was stored, and the elements have to be copied instead.
-
-    Notes
-    -----
-    Chunks that the source has encoded differently are decoded and written one by one.
+    The codecs of the array must decode the first chunk as the source does; otherwise nothing is
+    stored.  Chunks that the source has encoded differently are decoded and written one by one.
     """
     key_of = _keys(array, format_)
-    first = next(iter(stored), None)
+    encoded, to_decode = stored.listed()
+    first = encoded[0] if encoded else None
     if first is not None and not _decodes_equally(
         variable, array, format_, first, {key_of(first): stored.read(first)}
     ):
@@ -66,8 +49,8 @@ def copy_chunks(
         reporter.advance(_elements(array, chunk))
 
     max_concurrency = array.store.max_concurrency
-    parallel_for(stored, take, max_concurrency is not None, max_concurrency)
-    parallel_for(stored.chunks_to_decode(), decode, None, max_concurrency)
+    parallel_for(encoded, take, max_concurrency is not None, max_concurrency)
+    parallel_for(to_decode, decode, None, max_concurrency)
     return True
 
 

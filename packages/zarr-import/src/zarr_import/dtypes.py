@@ -12,10 +12,7 @@ from zarr_import.errors import UnsupportedSourceError
 def pack_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
     """Return a dtype without gaps between fields, titles and metadata of libraries.
 
-    Raises
-    ------
-    UnsupportedSourceError
-        If Zarr has no such data type; ``name`` is the name of the array for the message.
+    Raises UnsupportedSourceError if Zarr has no such data type; ``name`` is that of the array.
     """
     if dtype.names is not None and dtype.fields is not None:
         parts = [(field, pack_dtype(dtype.fields[field][0], name)) for field in dtype.names]

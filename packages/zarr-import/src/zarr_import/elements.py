@@ -25,19 +25,9 @@ _COPIES = 3  # the source's buffer, the elements, their encoded form
 def copy_elements(variable: Variable, array: Array, max_memory: int, reporter: Reporter) -> None:
     """Write all elements of a source into an array.
 
-    Parameters
-    ----------
-    variable, array
-        The source and the new array.
-    max_memory : int
-        Maximum number of bytes in memory at a time; one stored object always fits.
-    reporter : Reporter
-        Receives the number of copied elements.
-
-    Notes
-    -----
     Each region consists of whole stored objects (chunks or shards), so that none is written
-    twice.  Several regions are copied concurrently if they fit in memory.
+    twice.  Several regions are copied concurrently if they fit in memory.  One stored object
+    always fits.
     """
     stored = array.shards or array.chunks
     size = _ITEM_BYTES if array.dtype.kind in "OT" else array.dtype.itemsize
@@ -61,14 +51,8 @@ def copy_elements(variable: Variable, array: Array, max_memory: int, reporter: R
 def parts(shape: tuple[int, ...], stored: tuple[int, ...], limit: int) -> Iterator[Box]:
     """Split an array into regions of whole stored objects.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Shape of the array.
-    stored : tuple of int
-        Shape of a stored object.
-    limit : int
-        Maximum number of elements of a region of more than one object.
+    ``stored`` is the shape of a stored object, ``limit`` the maximum number of elements of a region
+    of more than one.
 
     Examples
     --------

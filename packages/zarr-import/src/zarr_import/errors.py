@@ -49,38 +49,19 @@ class SourceNotFoundError(FileNotFoundError, SourceReadError):
 
 
 def check_exists(source: object) -> None:
-    """Raise if a source is the path of a file that does not exist.
-
-    Raises
-    ------
-    SourceNotFoundError
-        If the file does not exist.
-    """
+    """Raise SourceNotFoundError if a source is the path of a file that does not exist."""
     if isinstance(source, str | os.PathLike) and not os.path.exists(source):
         raise SourceNotFoundError(os.fspath(source), "the file does not exist")
 
 
 @contextmanager
 def read_errors(source: str, what: str = "") -> Iterator[None]:
-    """Raise :class:`SourceReadError` for any error of a library that reads a source.
+    """Raise SourceReadError for any error of a library that reads a source, unless it is a ZarrError.
 
-    Parameters
-    ----------
-    source : str
-        The file and, if applicable, the member of it.
-    what : str, optional
-        What is read, such as ``"the attributes"``.
-
-    Raises
-    ------
-    SourceReadError
-        For any error that is not a ``ZarrError``; the original error is the cause.
-
-    Notes
-    -----
-    The libraries do not document all errors that they raise for damaged files: h5py raises
-    ``KeyError``, ``RuntimeError``, ``OSError`` and ``ValueError``, SciPy ``IndexError``, NumPy
-    ``tokenize.TokenError``.
+    ``source`` is the file, with the member of it if there is one; ``what`` is read, such as
+    ``"the attributes"``.  The libraries do not document all errors that they raise for damaged
+    files: h5py raises ``KeyError``, ``RuntimeError``, ``OSError`` and ``ValueError``, SciPy
+    ``IndexError``, NumPy ``tokenize.TokenError``.
     """
     try:
         yield

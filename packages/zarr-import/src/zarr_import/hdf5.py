@@ -72,7 +72,6 @@ def import_hdf5(
         Whether the metadata is consolidated at the end.
     max_memory : int
         Maximum number of bytes of elements in memory; one stored object always fits.
-        Bytes that elements may take at a time; at least a stored object is held.
     overwrite : bool
         Whether an existing node is removed first, with everything below it.
     unsupported : {"raise", "skip"}

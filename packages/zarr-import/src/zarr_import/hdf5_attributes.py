@@ -26,26 +26,11 @@ _NUMBERS = "biufcS"
 def attributes_of(
     h5py: Any, node: Any, *, netcdf: bool, notes: list[str]
 ) -> tuple[dict[str, JSON], Any]:
-    """Return the attributes of a group or dataset.
+    """Return the attributes of a group or dataset as JSON, and the missing value.
 
-    Parameters
-    ----------
-    h5py : module
-        The library.
-    node : h5py.Group or h5py.Dataset
-        The group or dataset.
-    netcdf : bool
-        Whether the file is NetCDF, where an attribute with one value is a scalar.
-    notes : list of str
-        Receives differences from the source.
-
-    Returns
-    -------
-    attributes : dict
-        Attributes as JSON.
-    missing_value : scalar or None
-        The attribute ``_FillValue``, which is not among them, if it has the type of the
-        elements.
+    The missing value is the attribute ``_FillValue``, which is not among them, if it has the type of
+    the elements; otherwise None.  In ``netcdf`` files, an attribute with one value is a scalar.
+    ``notes`` receives differences from the source.
     """
     attributes: dict[str, JSON] = {}
     missing = None

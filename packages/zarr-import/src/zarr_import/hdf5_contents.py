@@ -28,29 +28,10 @@ if TYPE_CHECKING:
 def hdf5_contents(
     h5py: Any, root: Any, path_filter: PathFilter, *, external: bool
 ) -> tuple[Contents, list[UnsupportedSourceError]]:
-    """Find all objects below a group, or one dataset.
+    """Find all objects below a group, or one dataset, that becomes the root.
 
-    Parameters
-    ----------
-    h5py : module
-        The library.
-    root : h5py.Group or h5py.Dataset
-        The group or dataset that becomes the root.
-    path_filter : PathFilter
-        The objects to import.
-    external : bool
-        Whether to follow references to other files.
-
-    Returns
-    -------
-    contents : Contents
-    problems : list of UnsupportedSourceError
-        One for each object that is not supported or damaged.
-
-    Raises
-    ------
-    SourceReadError
-        If the root itself cannot be read.
+    Also returns an error for each object that is not supported or damaged.  ``external`` tells
+    whether to follow references to other files.  Raises SourceReadError if the root cannot be read.
     """
     objects = Objects(h5py, root, external=external) if isinstance(root, h5py.Group) else None
     nodes: list[tuple[str, Any]] = [("", root)]
@@ -137,13 +118,7 @@ def _variable(
 
 
 class LazyDataset:
-    """A dataset that is open, with h5py's chunk cache, only while it is read.
-
-    Parameters
-    ----------
-    dataset : h5py.Dataset
-        The dataset.
-    """
+    """A dataset that is open, with h5py's chunk cache, only while it is read."""
 
     def __init__(self, dataset: Any) -> None:
         self._parent, self._name = dataset.file, dataset.name

@@ -24,17 +24,9 @@ def netcdf_name(name: str) -> str:
 
 
 class Dimensions:
-    """The dimensions of a file.
+    """The dimensions of a file, from all datasets that can be dimension scales.
 
-    Parameters
-    ----------
-    datasets : list of h5py.Dataset
-        All datasets that can be dimension scales.
-
-    Attributes
-    ----------
-    has_dimids : bool
-        Whether dimensions have numbers, as in NetCDF files.
+    ``has_dimids`` tells whether dimensions have numbers, as in NetCDF files.
     """
 
     def __init__(self, datasets: list[Any]) -> None:

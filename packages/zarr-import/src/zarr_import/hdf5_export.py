@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 import tempfile
-from base64 import b64decode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
 from zarr_core.optional import Reporter, reporter_for
+from zarr_transfer.conventions import DIMENSIONS, MASK, decode_mask
 
 from zarr_import._h5py import import_h5py
 from zarr_import.elements import parts
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 
 _MEMORY = 1 << 28
-_DIMENSIONS = "_ARRAY_DIMENSIONS"
-_FILL_VALUE = "_FillValue"
 _NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable. {:10}"
 _GZIP = {"compression": "gzip", "compression_opts": 4, "shuffle": True}
 
@@ -177,12 +174,12 @@ def _write(
         options["fillvalue"] = array.fill_value
     dataset = target.create_dataset(path, array.shape, dtype, **options)
     attributes = array.attrs.asdict()
-    attributes.pop(_DIMENSIONS, None)
-    missing = attributes.pop(_FILL_VALUE, None)
+    attributes.pop(DIMENSIONS, None)
+    missing = attributes.pop(MASK, None)
     if missing is not None:
-        dataset.attrs[_FILL_VALUE] = _missing_value(missing, array.dtype)
+        dataset.attrs[MASK] = array.dtype.type(decode_mask(missing, array.dtype))
     elif array.zarr_format == 2 and "fillvalue" in options:
-        dataset.attrs[_FILL_VALUE] = array.dtype.type(options["fillvalue"])
+        dataset.attrs[MASK] = array.dtype.type(options["fillvalue"])
     set_attributes(dataset, attributes)
     stored = array.shards or array.chunks
     size = array.dtype.itemsize or 64
@@ -195,17 +192,6 @@ def _write(
             dataset[box] = values.astype(object) if text else values.astype(dtype)
             reporter.advance(values.size)
     reporter.end()
-
-
-def _missing_value(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Decode ``_FillValue`` of version 3, which is in the encoding of xarray."""
-    if dtype.kind == "f" and isinstance(value, str):
-        value = struct.unpack("<d", b64decode(value))[0]
-    elif dtype.kind == "c" and isinstance(value, list):
-        value = complex(*(struct.unpack("<d", b64decode(part))[0] for part in value))
-    elif dtype.kind == "S" and isinstance(value, str):
-        value = b64decode(value)
-    return dtype.type(value)
 
 
 def set_attributes(target: Any, attributes: Mapping[str, Any]) -> None:
@@ -238,7 +224,7 @@ def _name_dimensions(target: Any, arrays: Mapping[str, Array]) -> None:
 
 
 def _names(array: Array) -> tuple[str | None, ...]:
-    names: Any = array.dimension_names or array.attrs.get(_DIMENSIONS) or ()
+    names: Any = array.dimension_names or array.attrs.get(DIMENSIONS) or ()
     return tuple(names) if len(names) == array.ndim else (None,) * array.ndim
 
 

@@ -26,46 +26,21 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The codecs that correspond to a filter pipeline.
+    """The codecs that correspond to a filter pipeline."""
 
-    Parameters
-    ----------
-    codecs : list of ExtensionDefinition or None
-        Codecs after the serializer; None for the default codecs.
-    exact : bool
-        Whether they produce the same bytes.
-    notes : list of str
-        Differences from the source.
-    """
-
-    codecs: list[ExtensionDefinition] | None = None
-    exact: bool = False
-    notes: list[str] = field(default_factory=list)
+    codecs: list[ExtensionDefinition] | None = None  # after the serializer; None for the default
+    exact: bool = False  # whether they produce the same bytes
+    notes: list[str] = field(default_factory=list)  # differences from the source
 
 
 def filters_of(h5py: Any, dataset: Any, itemsize: int | None) -> Filters:
     """Return the codecs for the filters of a dataset.
 
-    Parameters
-    ----------
-    h5py : module
-        The library.
-    dataset : h5py.Dataset
-        The dataset.
-    itemsize : int or None
-        Bytes of an element in Zarr; None if variable.  In the file it may differ, as filters
-        apply to references to variable-length data.
-
-    Raises
-    ------
-    UnsupportedSourceError
-        If a filter is not available to h5py.
-
-    Notes
-    -----
     Deflate, bzip2, zstd, blosc, byte shuffle and the checksum produce identical bytes.  LZ4,
     bitshuffle and blosc2 are framed differently in Zarr; their data is encoded again with the
-    closest codec.
+    closest codec.  ``itemsize`` is that of an element in Zarr, None if variable; in the file it may
+    differ, as filters apply to references to variable-length data.  Raises UnsupportedSourceError
+    if a filter is not available to h5py.
     """
     properties = dataset.id.get_create_plist()
     codecs: list[ExtensionDefinition] = []

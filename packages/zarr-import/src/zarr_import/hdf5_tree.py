@@ -15,39 +15,20 @@ _EXTERNAL = "refers to another file; pass external=True to follow it if you trus
 
 
 class Objects:
-    """Groups and datasets below a group, found through links.
+    """Groups and datasets below a group, each found once, through links.
 
-    Parameters
-    ----------
-    h5py : module
-        The library.
-    root : h5py.Group
-        The group to start from.
-    external : bool
-        Whether links to other files are followed.
-
-    Attributes
-    ----------
-    found : list of (str, h5py.Group or h5py.Dataset)
-        Each object once, with its path below the root; parents first.
-    left_out : list of (str, str)
-        Links that are not followed, with the reasons.
-    problems : list of (str, UnsupportedSourceError)
-        Objects that cannot be opened, with their paths below the root.
-
-    Notes
-    -----
     An object with several links is found by the hard link with the shortest path; soft and
-    external links are followed after that.  Therefore cycles end.
+    external links are followed after that.  Therefore cycles end.  ``external`` tells whether links
+    to other files are followed.
     """
 
     def __init__(self, h5py: Any, root: Any, *, external: bool) -> None:
         self._h5py = h5py
         self._external = external
         self._seen: dict[Any, str] = {}
-        self.found: list[tuple[str, Any]] = []
-        self.left_out: list[tuple[str, str]] = []
-        self.problems: list[tuple[str, UnsupportedSourceError]] = []
+        self.found: list[tuple[str, Any]] = []  # with paths below the root; parents first
+        self.left_out: list[tuple[str, str]] = []  # links that are not followed, with the reasons
+        self.problems: list[tuple[str, UnsupportedSourceError]] = []  # objects, by path
         later: list[tuple[str, Any]] = []
         with read_errors(f"{root.file.filename} {root.name}", "the group"):
             self._enter("", root)
@@ -115,13 +96,9 @@ class Objects:
 
 
 class PathFilter:
-    """Selects objects by path.
+    """Selects objects by paths below the root, where ``*`` matches anything.
 
-    Parameters
-    ----------
-    include, exclude : str or iterable of str, optional
-        Paths below the root, where ``*`` matches anything.  A matching group includes
-        everything below it.
+    A matching group includes everything below it.
     """
 
     def __init__(
@@ -136,13 +113,7 @@ class PathFilter:
         return included and not _matches(path, self._exclude)
 
     def select(self, objects: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
-        """Return the selected objects, with all groups above them.
-
-        Raises
-        ------
-        ValueError
-            If a pattern matches nothing.
-        """
+        """Return the selected objects with all groups above; ValueError if a pattern matches nothing."""
         objects = [*objects]
         paths = [path for path, _ in objects]
         for pattern in [*(self._include or ()), *self._exclude]:

@@ -22,33 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """The data type of a dataset in Zarr.
+    """The data type of a dataset in Zarr."""
 
-    Parameters
-    ----------
-    dtype : dtype or str
-        As for :func:`zarr_core.create_array`.
-    inner_shape : tuple of int
-        Shape of an element that is an array, which becomes additional dimensions.
-    exact : bool
-        Whether the bytes in the file, without filters, are those of Zarr.
-    convert : callable, optional
-        Converts the arrays that h5py reads.
-    serializer : ExtensionDefinition, optional
-        The array -> bytes codec, if it is not the default of the data type.
-    attributes : dict
-        Attributes that describe the elements.
-    notes : list of str
-        Differences from the source.
-    """
-
-    dtype: Any
-    inner_shape: tuple[int, ...] = ()
-    exact: bool = False
-    convert: Callable[[NDArray], NDArray] | None = None
-    serializer: ExtensionDefinition | None = None
-    attributes: dict[str, JSON] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    dtype: Any  # as for zarr_core.create_array
+    inner_shape: tuple[int, ...] = ()  # of an element that is an array: additional dimensions
+    exact: bool = False  # whether the bytes in the file, without filters, are those of Zarr
+    convert: Callable[[NDArray], NDArray] | None = None  # what h5py reads
+    serializer: ExtensionDefinition | None = None  # if not the default of the data type
+    attributes: dict[str, JSON] = field(default_factory=dict)  # that describe the elements
+    notes: list[str] = field(default_factory=list)  # differences from the source
 
     @property
     def itemsize(self) -> int | None:
@@ -58,13 +40,7 @@ class Elements:
 
 
 def elements_of(h5py: Any, dataset: Any) -> Elements:
-    """Return the data type for the elements of a dataset.
-
-    Raises
-    ------
-    UnsupportedSourceError
-        If the data type is not supported.
-    """
+    """Return the data type of a dataset; raise UnsupportedSourceError if it is not supported."""
     name = dataset.name
     try:
         dtype = dataset.dtype

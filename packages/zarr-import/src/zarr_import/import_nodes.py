@@ -50,24 +50,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The location of the imported nodes.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    path : str
-        Path of the root of the imported nodes.
-    format : Format
-        The format of the new nodes.
-    overwrite : bool
-        Whether existing contents are removed first.
-    """
+    """The location and the format of the imported nodes."""
 
     store: Store
-    path: str
+    path: str  # of the root
     format: Format
-    overwrite: bool = False
+    overwrite: bool = False  # whether existing contents are removed first
 
     def path_of(self, below: str) -> str:
         """Return the path of a node in the store."""
@@ -82,14 +70,9 @@ def open_target(
     *,
     overwrite: bool,
 ) -> Target:
-    """Resolve the location, and check that it contains no node unless it is overwritten.
+    """Resolve the location.
 
-    Raises
-    ------
-    NodeExistsError
-        If a node exists and ``overwrite`` is false.
-    StoreReadOnlyError
-        If the store is read-only.
+    Raises NodeExistsError if it contains a node that is not overwritten, and StoreReadOnlyError.
     """
     store, below = resolve_store_path(dest, path, storage_options=storage_options)
     if isinstance(dest, Array | Group) and zarr_format is None:
@@ -126,8 +109,6 @@ def import_contents(
 ) -> None:
     """Create nodes for all contents of a source.
 
-    Notes
-    -----
     Everything is planned before anything is stored.  The metadata document of an array is
     stored after its chunks, those of groups after their members, that of the root last.  Until
     then the location contains no node.  The same call without ``overwrite`` resumes an
@@ -227,10 +208,7 @@ def _check_name(node: SourceGroup | Variable, format_: Format) -> None:
 def _existing_keys(target: Target, nodes: list[Node]) -> list[str] | None:
     """Return the sorted keys of an interrupted import, or None if the store cannot list keys.
 
-    Raises
-    ------
-    NodeExistsError
-        If there are other keys, which would become part of the new hierarchy.
+    Raises NodeExistsError for other keys, which would become part of the new hierarchy.
     """
     store, format_ = target.store, target.format
     if not store.supports_listing:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-from base64 import standard_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,38 +10,24 @@ import numpy as np
 from zarr_core import MemoryStore, create_array
 from zarr_core.errors import ExtensionError, MetadataError, UnknownExtensionError
 from zarr_core.extension import CodecError, Location, create_extension
+from zarr_transfer.conventions import DIMENSIONS, MASK, encode_mask
 
 from zarr_import.errors import UnsupportedSourceError
 
 if TYPE_CHECKING:
-    from zarr_core.extension import JSON, ArrayMetadata, Format
+    from zarr_core.extension import ArrayMetadata, Format
 
     from zarr_import.variable import Variable
-
-_DIMENSIONS = "_ARRAY_DIMENSIONS"
-_FILL_VALUE = "_FillValue"
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How new arrays are stored.
+    """How new arrays are stored."""
 
-    Parameters
-    ----------
-    chunks : None, "auto", int, sequence or mapping
-        None for the chunks of the source; a mapping gives them by path.
-    shards : None, "auto", int or sequence
-        As for :func:`zarr_core.create_array`.
-    codecs : None, "auto" or sequence
-        None for the codecs that correspond to the filters of the source.
-    copy_chunks : bool
-        Whether encoded chunks are copied if possible.
-    """
-
-    chunks: Any = None
+    chunks: Any = None  # None for those of the source; a mapping has them by path
     shards: Any = None
-    codecs: Any = None
-    copy_chunks: bool = True
+    codecs: Any = None  # None for those that correspond to the filters of the source
+    copy_chunks: bool = True  # encoded, if possible
 
     def chunks_of(self, variable: Variable) -> Any:
         """Return the option ``chunks`` for one array."""
@@ -57,37 +41,20 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class PlannedArray:
-    """A planned array.
-
-    Parameters
-    ----------
-    variable : Variable
-        The source.
-    metadata : ArrayMetadata
-        The metadata of the array.
-    chunks, shards : tuple of int
-        Shapes of the chunks and of the shards, if any.
-    direct : bool
-        Whether the encoded chunks of the source can be copied.
-    notes : list of str
-        Differences from the source.
-    """
+    """A planned array."""
 
     variable: Variable
     metadata: ArrayMetadata
     chunks: tuple[int, ...]
     shards: tuple[int, ...] | None
-    direct: bool
-    notes: list[str]
+    direct: bool  # whether the encoded chunks of the source can be copied
+    notes: list[str]  # differences from the source
 
 
 def plan(variable: Variable, layout: Layout, format_: Format) -> PlannedArray:
     """Plan how an array is stored.
 
-    Raises
-    ------
-    UnsupportedSourceError
-        If its data type is not supported, in general or by the format.
+    Raises UnsupportedSourceError if the format, or Zarr, does not support its data type.
     """
     if variable.serializer is not None and format_.zarr_format == 3:
         raise UnsupportedSourceError(
@@ -100,10 +67,11 @@ def plan(variable: Variable, layout: Layout, format_: Format) -> PlannedArray:
     fill, undefined = variable.fill_value, False
     if format_.zarr_format == 3:
         if variable.missing_value is not None:
-            attributes[_FILL_VALUE] = _missing_value(variable)
+            missing = np.asarray(variable.missing_value).reshape(-1)[0]
+            attributes[MASK] = encode_mask(missing)
     else:
         if names is not None and None not in names:
-            attributes[_DIMENSIONS] = list(names)
+            attributes[DIMENSIONS] = list(names)
         names = None
         # The fill value of version 2 is that of CF, which marks missing elements.  Without one
         # it is undefined, and all chunks are stored.
@@ -156,24 +124,6 @@ def _codecs(variable: Variable, layout: Layout, notes: list[str]) -> Any:
             )
             return "auto"
     return variable.codecs
-
-
-def _missing_value(variable: Variable) -> JSON:
-    """Encode ``_FillValue`` as xarray does in version 3."""
-    value = np.asarray(variable.missing_value).reshape(-1)[0]
-    kind = value.dtype.kind
-    if kind == "f":
-        return _bits(value)
-    if kind == "c":
-        return [_bits(value.real), _bits(value.imag)]
-    if kind == "S":
-        return standard_b64encode(bytes(value)).decode()
-    plain: JSON = value.item()
-    return plain if kind in "biu" else str(plain)
-
-
-def _bits(value: Any) -> str:
-    return standard_b64encode(struct.pack("<d", float(value))).decode()
 
 
 def _is_set(fill: Any) -> bool:

@@ -27,10 +27,7 @@ _CDF5 = b"CDF\x05"
 def is_netcdf3(source: Any) -> bool:
     """Return whether a file is NetCDF 3, by its first bytes.
 
-    Raises
-    ------
-    UnsupportedSourceError
-        If it is in the format CDF-5, which scipy does not support.
+    Raises UnsupportedSourceError if it is in the format CDF-5, which scipy does not support.
     """
     if isinstance(source, str | os.PathLike):
         if not os.path.isfile(source):
@@ -53,12 +50,7 @@ def is_netcdf3(source: Any) -> bool:
 def netcdf3_contents(source: Any, path_filter: PathFilter) -> Iterator[Contents]:
     """Yield the contents of a NetCDF 3 file, which is open within the context.
 
-    Raises
-    ------
-    ImportError
-        If scipy is not installed.
-    SourceReadError
-        If the file is damaged.
+    Raises ImportError if scipy is not installed, and SourceReadError if the file is damaged.
     """
     try:
         from scipy.io import netcdf_file  # type: ignore[import-untyped]  # has no types

@@ -1,7 +1,7 @@
 """A child process with a time limit that reads HDF5 and NetCDF files.
 
 libhdf5 can hang or crash on a damaged file.  A thread that hangs cannot be stopped, but a
-process can.  Parent and child exchange pickled messages over a socket, and the child inherits
+process can.  Parent and child exchange messages over a connection, and the child inherits
 nothing else.  This protects against hangs and crashes.  It is not a sandbox.
 """
 
@@ -11,8 +11,6 @@ import json
 import math
 import os
 import pickle
-import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -27,12 +25,13 @@ from zarr_import.variable import Contents, SourceGroup, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from multiprocessing.connection import Connection
 
     from zarr_import.hdf5_tree import PathFilter
+    from zarr_import.variable import ListedChunks
 
 _START_SECONDS = 120.0  # to start Python and import the libraries
 _END_SECONDS = 5.0
-_NUMBER = struct.Struct("<Q")
 _LOCAL = frozenset({"read", "stored", "close"})  # fields of a variable that stay in the child
 _MAIN = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
@@ -52,16 +51,8 @@ def open_in_process(
 ) -> Iterator[tuple[Contents, list[UnsupportedSourceError]]]:
     """Open a file in a child process, as :func:`zarr_import.source.open_source` does.
 
-    Parameters
-    ----------
-    timeout : float
-        Seconds to wait for an answer before the child process is killed.
-
-    Raises
-    ------
-    SourceReadError
-        If the child process does not answer in time, or exits without an answer.  The
-        functions of the contents raise it, too.
+    If the child process does not answer within ``timeout`` seconds, it is killed.  This function,
+    and those of the contents, then raise SourceReadError, also if it exits without an answer.
     """
     seconds = float(timeout)
     if not (math.isfinite(seconds) and seconds > 0):
@@ -96,17 +87,8 @@ def open_in_process(
 
 
 class ReaderProcess:
-    """A child process that reads one file.
+    """A child process that reads one file, and has some seconds to answer.
 
-    Parameters
-    ----------
-    path : str
-        The file.
-    timeout : float
-        Seconds to wait for an answer.
-
-    Notes
-    -----
     Requests of several threads are answered one after the other, as by h5py itself.
     """
 
@@ -114,7 +96,9 @@ class ReaderProcess:
         self._path, self._timeout = path, timeout
         self._lock = threading.Lock()
         self._failure: SourceReadError | None = None
-        self._socket, other = socket.socketpair()
+        from multiprocessing.connection import Pipe  # slow to import
+
+        self._connection, other = Pipe()
         command = [sys.executable, "-c", _MAIN, str(other.fileno()), json.dumps(sys.path)]
         try:
             with other:
@@ -124,37 +108,34 @@ class ReaderProcess:
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                 )  # fmt: skip
         except OSError as error:
-            self._socket.close()
+            self._connection.close()
             reason = f"cannot start the process that reads the file: {error}"
             raise SourceReadError(path, reason) from error
         try:
-            self._socket.settimeout(_START_SECONDS)
-            self._answer("the libraries")
+            self._answer("the libraries", _START_SECONDS)
         except BaseException:
             self.end()
             raise
-        self._socket.settimeout(timeout)
 
     def request(self, what: str, *message: Any) -> Any:
         """Return the answer of the child; ``what`` describes the request in errors."""
         with self._lock:
             if self._failure is not None:
                 raise self._failure
-            return self._answer(what, message)
+            return self._answer(what, self._timeout, message)
 
-    def _answer(self, what: str, message: tuple[Any, ...] | None = None) -> Any:
+    def _answer(self, what: str, seconds: float, message: tuple[Any, ...] | None = None) -> Any:
         try:
             if message is not None:
-                _send(self._socket, message)
-            answered, value = _receive(self._socket)
-        except TimeoutError as error:
-            reason = (
-                f"the library that reads it did not answer within {self._timeout:g} s while "
-                f"reading {what}; the file may be damaged. Pass a larger timeout= if reading is "
-                "only slow"
-            )
-            raise self._failed(reason) from error
-        except (EOFError, ConnectionError) as error:
+                self._connection.send(message)
+            if not self._connection.poll(seconds):
+                raise self._failed(
+                    f"the library that reads it did not answer within {seconds:g} s while "
+                    f"reading {what}; the file may be damaged. Pass a larger timeout= if reading "
+                    "is only slow"
+                )
+            answered, value = self._connection.recv()
+        except (EOFError, OSError) as error:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_END_SECONDS)
             reason = (
@@ -173,7 +154,7 @@ class ReaderProcess:
 
     def end(self) -> None:
         """Kill the process, which may hang."""
-        self._socket.close()
+        self._connection.close()
         self._process.kill()
         # A process that waits for a network file system ends later.
         with suppress(subprocess.TimeoutExpired):
@@ -181,32 +162,18 @@ class ReaderProcess:
 
 
 class ReaderChunks:
-    """The stored chunks of a variable of the child.
-
-    Parameters
-    ----------
-    process : ReaderProcess
-        The child.
-    number : int
-        The position of the variable in the contents.
-    source : str
-        Its name in the file.
-    complete : bool
-        Whether all chunks are stored.
-    """
+    """The stored chunks of a variable of the child, by its position and name."""
 
     def __init__(self, process: ReaderProcess, number: int, source: str, complete: bool) -> None:
         self.complete = complete
         self._source = source
         self._process, self._number = process, number
-        self._listed: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] | None = None
 
-    def __iter__(self) -> Iterator[tuple[int, ...]]:
-        return iter(self._both()[0])
-
-    def chunks_to_decode(self) -> list[tuple[int, ...]]:
-        """Return the chunk coordinates of the chunks that have to be decoded."""
-        return self._both()[1]
+    def listed(self) -> ListedChunks:
+        """Return the chunks that can be copied, and those that have to be decoded."""
+        what = f"the index of the chunks of {self._source}"
+        listed: ListedChunks = self._process.request(what, "listed", self._number)
+        return listed
 
     def read(self, chunk: tuple[int, ...]) -> bytes:
         """Read the bytes of one chunk."""
@@ -214,12 +181,6 @@ class ReaderChunks:
             f"chunk {chunk} of {self._source}", "chunk", self._number, chunk
         )
         return read
-
-    def _both(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-        if self._listed is None:
-            what = f"the index of the chunks of {self._source}"
-            self._listed = self._process.request(what, "chunks", self._number)
-        return self._listed
 
 
 def _variable(
@@ -238,37 +199,39 @@ def _variable(
 
 
 def serve(descriptor: int) -> None:
-    """Answer requests on an inherited socket until it is closed."""
-    with socket.socket(fileno=descriptor) as connection:
+    """Answer requests on an inherited connection until it is closed."""
+    from multiprocessing.connection import Connection
+
+    with Connection(descriptor) as connection:
         with suppress(ImportError):  # NetCDF 3 does not need h5py
             import_h5py()
-        _send(connection, (True, None))
+        connection.send((True, None))
         with suppress(EOFError, ConnectionError):
             _serve_file(connection)
 
 
-def _serve_file(connection: socket.socket) -> None:
-    _, source, group, path_filter, max_memory, external = _receive(connection)
+def _serve_file(connection: Connection) -> None:
+    _, source, group, path_filter, max_memory, external = connection.recv()
     try:
         with open_source(source, group, path_filter, max_memory, external=external) as (
             contents,
             problems,
         ):
             nodes = [_description(node) for node in contents.nodes]
-            _send(connection, (True, (nodes, contents.left_out, problems)))
+            connection.send((True, (nodes, contents.left_out, problems)))
             while True:
-                what, number, *arguments = _receive(connection)
+                what, number, *arguments = connection.recv()
                 variable = contents.nodes[number]
                 assert isinstance(variable, Variable), "only variables are read"
                 try:
                     answer = (True, _answer_for(variable, what, *arguments))
                 except Exception as error:
                     answer = (False, _picklable(error))
-                _send(connection, answer)
+                connection.send(answer)
     except (EOFError, ConnectionError):
         raise
     except Exception as error:
-        _send(connection, (False, _picklable(error)))
+        connection.send((False, _picklable(error)))
 
 
 def _answer_for(variable: Variable, what: str, *arguments: Any) -> Any:
@@ -279,7 +242,7 @@ def _answer_for(variable: Variable, what: str, *arguments: Any) -> Any:
         return None
     stored = variable.stored
     assert stored is not None, "only stored chunks are read"
-    return stored.read(*arguments) if what == "chunk" else ([*stored], stored.chunks_to_decode())
+    return stored.read(*arguments) if what == "chunk" else stored.listed()
 
 
 def _description(node: SourceGroup | Variable) -> Any:
@@ -296,34 +259,3 @@ def _picklable(error: Exception) -> Exception:
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
-
-
-# --- messages ---
-
-
-def _send(connection: socket.socket, message: Any) -> None:
-    buffers: list[pickle.PickleBuffer] = []
-    pickled = pickle.dumps(message, 5, buffer_callback=buffers.append)
-    parts = [memoryview(pickled), *(buffer.raw() for buffer in buffers)]
-    lengths = [len(parts), *(part.nbytes for part in parts)]
-    connection.sendall(b"".join(map(_NUMBER.pack, lengths)))
-    for part in parts:
-        connection.sendall(part)
-
-
-def _receive(connection: socket.socket) -> Any:
-    (count,) = _NUMBER.unpack(_exactly(connection, _NUMBER.size))
-    lengths = _exactly(connection, count * _NUMBER.size)
-    parts = [_exactly(connection, length) for (length,) in _NUMBER.iter_unpack(lengths)]
-    return pickle.loads(parts[0], buffers=parts[1:])
-
-
-def _exactly(connection: socket.socket, length: int) -> bytearray:
-    data = bytearray(length)
-    rest = memoryview(data)
-    while rest.nbytes:
-        received = connection.recv_into(rest)
-        if not received:
-            raise EOFError
-        rest = rest[received:]
-    return data

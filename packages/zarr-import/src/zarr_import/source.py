@@ -38,12 +38,8 @@ def open_source(
 ) -> Iterator[tuple[Contents, list[UnsupportedSourceError]]]:
     """Open a source and yield its contents and the problems found.
 
-    Raises
-    ------
-    SourceReadError
-        If the file cannot be opened, or its root cannot be read.
-    UnsupportedSourceError
-        If the group does not exist, or the file format is not supported.
+    Raises SourceReadError if the file, or its root, cannot be read, and UnsupportedSourceError if
+    the group does not exist, or the file format is not supported.
     """
     check_exists(source)
     label = source_name(source)

@@ -10,22 +10,18 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _NAMES = {
-    "checkpoint": "Checkpoint",
     "conversion": "convert remove_documents",
     "conversion_plan": "plan_conversion",
-    "copy_elements": (
-        "intermediate_array intermediate_path keeps_missing_chunks read_region regions_of "
-        "supports_intermediate write_region"
-    ),
-    "copy_executor": "CopyExecutor CopyResult KeyPair",
+    "copy_elements": "plan_rechunk",
+    "copy_executor": "CopyExecutor CopyResult",
     "copy_keys": "copy_store rename",
     "copy_nodes": "copy copy_all",
     "errors": "ConversionError ElementsDifferError MemoryLimitError",
     "move_node": "move",
     "plan": "CopyPlan CopyStep",
     "progress": "Progress WaitNotices",
-    "rechunk": "Budget Chunking RechunkPlan RechunkStage plan_stages",
-    "regions": "ChunkEdges Region",
+    "rechunk": "Budget Chunking RechunkPlan RechunkStage",
+    "regions": "ChunkEdges",
     "selection_plan": "Plan plan_selection",
     "within_limit": "read_within write_within",
 }

@@ -1,19 +1,11 @@
 """Names of :mod:`zarr_transfer` for type checkers."""
 
-from zarr_transfer.checkpoint import Checkpoint as Checkpoint
 from zarr_transfer.conversion import convert as convert
 from zarr_transfer.conversion import remove_documents as remove_documents
 from zarr_transfer.conversion_plan import plan_conversion as plan_conversion
-from zarr_transfer.copy_elements import intermediate_array as intermediate_array
-from zarr_transfer.copy_elements import intermediate_path as intermediate_path
-from zarr_transfer.copy_elements import keeps_missing_chunks as keeps_missing_chunks
-from zarr_transfer.copy_elements import read_region as read_region
-from zarr_transfer.copy_elements import regions_of as regions_of
-from zarr_transfer.copy_elements import supports_intermediate as supports_intermediate
-from zarr_transfer.copy_elements import write_region as write_region
+from zarr_transfer.copy_elements import plan_rechunk as plan_rechunk
 from zarr_transfer.copy_executor import CopyExecutor as CopyExecutor
 from zarr_transfer.copy_executor import CopyResult as CopyResult
-from zarr_transfer.copy_executor import KeyPair as KeyPair
 from zarr_transfer.copy_keys import copy_store as copy_store
 from zarr_transfer.copy_keys import rename as rename
 from zarr_transfer.copy_nodes import copy as copy
@@ -30,9 +22,7 @@ from zarr_transfer.rechunk import Budget as Budget
 from zarr_transfer.rechunk import Chunking as Chunking
 from zarr_transfer.rechunk import RechunkPlan as RechunkPlan
 from zarr_transfer.rechunk import RechunkStage as RechunkStage
-from zarr_transfer.rechunk import plan_stages as plan_stages
 from zarr_transfer.regions import ChunkEdges as ChunkEdges
-from zarr_transfer.regions import Region as Region
 
 __version__: str
 from zarr_transfer.selection_plan import Plan as Plan

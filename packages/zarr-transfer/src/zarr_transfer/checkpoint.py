@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import MetadataError
@@ -14,30 +13,15 @@ from zarr_core.names import CHECKPOINT_NAME
 from zarr_transfer.unmanaged import check_unmanaged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from zarr_core import Array
     from zarr_core.extension import JSON
-
-    from zarr_transfer.regions import Region
-
-_SECONDS = 2.0  # between two writes of a checkpoint
 
 
 class Checkpoint:
     """The checkpoint of one array.  If it exists, the chunks are from the copy that it describes.
 
-    Parameters
-    ----------
-    source, dest : Array
-        The source and the destination.
-    *more : JSON
-        Other data that the chunks depend on.
-
-    Notes
-    -----
-    A store that cannot remove keys, or accepts only metadata and chunks, has no checkpoints;
-    copies start again.
+    ``more`` is other data that the chunks depend on.  A store that cannot remove keys, or accepts
+    only metadata and chunks, has no checkpoints; copies start again.
     """
 
     def __init__(self, source: Array, dest: Array, *more: JSON) -> None:
@@ -45,7 +29,8 @@ class Checkpoint:
             source.store.url, source.path, source.stored.format.to_json(source.metadata),
             dest.stored.format.to_json(dest.metadata), *more,
         ]  # fmt: skip
-        self._work = sha256(strictjson.encode(work)).hexdigest()
+        self.work = sha256(strictjson.encode(work)).hexdigest()
+        """Identifies the copy."""
         self._store = dest.store
         self._key = sidecar_key(dest)
         self._possible = dest.store.traits.supports_erasing
@@ -66,7 +51,7 @@ class Checkpoint:
         except MetadataError:
             self.is_there = True
             return None
-        if isinstance(stored, dict) and stored.get("work") == self._work:
+        if isinstance(stored, dict) and stored.get("work") == self.work:
             self._stored = stored.get("done")
             log("recovery", "%s %r: an interrupted copy is resumed", self._store, self._key)
         return self._stored
@@ -76,7 +61,7 @@ class Checkpoint:
         if not self._possible or done == self._stored:
             return
         try:
-            self._store.set(self._key, strictjson.encode({"work": self._work, "done": done}))
+            self._store.set(self._key, strictjson.encode({"work": self.work, "done": done}))
         except StoreError:
             self._possible = False
         else:
@@ -113,23 +98,6 @@ def interrupted_keys(array: Array) -> list[str]:
     return sorted(keys, key=lambda key: key == mark)
 
 
-def resumed_chunks(checkpoint: Checkpoint, new: Array) -> frozenset[tuple[int, ...]]:
-    """Return the chunks that the same copy has stored; remove those of other copies."""
-    if not (new.store.supports_listing and new.store.traits.supports_erasing):
-        return frozenset()
-    if checkpoint.begin():
-        return frozenset(at for at, _ in new.stored.stored_chunks())
-    own = (
-        interrupted_keys(new)
-        if checkpoint.is_there
-        else [key for _, key in new.stored.stored_chunks()]
-    )
-    check_unmanaged(new, {*own, sidecar_key(new)})
-    new.store.erase_values(own)
-    checkpoint.write(True)
-    return frozenset()
-
-
 def erase_interrupted(new: Array) -> None:
     """Remove the keys of an interrupted copy without a usable checkpoint; others are an error."""
     if new.store.supports_listing:
@@ -145,49 +113,3 @@ def erase_interrupted(new: Array) -> None:
                 len(own),
             )
             new.store.erase_values(own)
-
-
-class Journal:
-    """Writes the stage and the start of the last region that is done, in their order."""
-
-    def __init__(self, checkpoint: Checkpoint) -> None:
-        self._checkpoint = checkpoint
-        self._stage = 0
-        self._last: list[int] | None = None
-        self._when = monotonic()
-
-    def begin(self) -> int | None:
-        """Return the stage to resume; None if there is no checkpoint."""
-        done: Any = self._checkpoint.begin()
-        if done is None:
-            return None
-        self._stage, self._last = done
-        return self._stage
-
-    def start(self) -> None:
-        """Store a checkpoint before the first chunk."""
-        self._checkpoint.write([0, None])
-
-    def left(self, stage: int, tasks: Iterable[Region]) -> Iterator[tuple[bool, Region]]:
-        """Return all regions of a stage in their order, each with whether it is done."""
-        if stage != self._stage:
-            self._stage, self._last = stage, None
-        last = self._last
-        for task in tasks:
-            yield last is not None and _start(task) <= last, task
-
-    def done(self, task: Region, *, write: bool = True) -> None:
-        """Record that a region and all before it are written; store it every few seconds."""
-        self._last = _start(task)
-        if write and monotonic() - self._when >= _SECONDS:
-            self.write()
-
-    def write(self) -> None:
-        """Store the checkpoint."""
-        self._when = monotonic()
-        if self._last is not None:
-            self._checkpoint.write([self._stage, [*self._last]])
-
-
-def _start(task: Region) -> list[int]:
-    return [part.start for part in task.box]

@@ -80,7 +80,7 @@ def mask_of(metadata: ArrayMetadata, zarr_format: int | str) -> Any:
     if given is None:
         return None
     dtype = data_type.fill_value_from_json(metadata.fill_value).dtype
-    return np.asarray(_decode(given, dtype), dtype)[()]
+    return np.asarray(decode_mask(given, dtype), dtype)[()]
 
 
 def follows_convention(metadata: ArrayMetadata) -> bool:
@@ -137,7 +137,7 @@ def _to_version_3(metadata: ArrayMetadata) -> tuple[ArrayMetadata, str]:
         note = f"{shown} is not masked by xarray in version 3, since dimensions have no names"
         return metadata, "" if masks_nothing(value) or not value else note
     attributes = {key: item for key, item in metadata.attributes.items() if key != MASK}
-    encoded = None if value.dtype.kind in "SUTO" and not value else _encode(value)
+    encoded = None if value.dtype.kind in "SUTO" and not value else encode_mask(value)
     if encoded is None:
         note = f"{shown} is not masked by xarray in version 3, which has no mask for {value.dtype}"
         return metadata.replace(attributes=attributes), "" if masks_nothing(value) else note
@@ -179,7 +179,7 @@ def _with_data_type(metadata: ArrayMetadata, old: ArrayMetadata) -> ArrayMetadat
     if metadata.data_type == old.data_type or MASK not in metadata.attributes:
         return metadata
     dtype = _data_type(metadata).fill_value_from_json(metadata.fill_value).dtype
-    encoded = _encode(np.asarray(mask_of(old, 3)).astype(dtype)[()])
+    encoded = encode_mask(np.asarray(mask_of(old, 3)).astype(dtype)[()])
     return metadata.replace(attributes={**metadata.attributes, MASK: encoded})
 
 
@@ -189,7 +189,7 @@ def _data_type(metadata: ArrayMetadata) -> DataType:
     return data_type
 
 
-def _encode(value: Any) -> JSON:
+def encode_mask(value: Any) -> JSON:
     """Encode an element as xarray does in version 3; None for data types that it cannot mask."""
     kind = value.dtype.kind if hasattr(value, "dtype") else "O"
     if kind == "f":
@@ -202,7 +202,7 @@ def _encode(value: Any) -> JSON:
     return plain if kind in "biuU" or isinstance(plain, str) else None
 
 
-def _decode(given: JSON, dtype: np.dtype[Any]) -> Any:
+def decode_mask(given: JSON, dtype: np.dtype[Any]) -> Any:
     """Decode the attribute; other writers store plain numbers."""
     if dtype.kind == "f" and isinstance(given, str):
         return _number(given)

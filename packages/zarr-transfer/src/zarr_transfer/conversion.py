@@ -116,8 +116,8 @@ def convert(
     log : callable, path or file, optional
         Receives a line for each node.
     executor : CopyExecutor, optional
-        Copies chunks and elements, such as the workers of a cluster (zarr-dask); by default
-        the threads of this process, which also convert data types.
+        Runs the tasks, such as the workers of a cluster (zarr-dask); by default the threads of
+        this process.
     storage_options : mapping, optional
         Arguments for the store if ``source`` is a URL.
     dest_storage_options : mapping, optional
@@ -153,8 +153,8 @@ def convert(
 
     Metadata is written after the chunks, and for groups after their members, so visible nodes are
     complete.  The same call without ``overwrite`` resumes an interrupted conversion: arrays with
-    metadata are complete.  For an array that is decoded, a checkpoint is stored every few seconds
-    (key ``.copying`` next to its chunks).  The source must not change meanwhile.
+    metadata are complete.  While an array is decoded, a checkpoint (key ``.copying``) identifies the
+    chunks next to it, which are then kept.  The source must not change meanwhile.
 
     Arrays are decoded in regions of at most 64 MiB of elements, or one chunk or shard of the
     destination if it is larger.  Each thread needs memory for one more chunk.  If the chunks do

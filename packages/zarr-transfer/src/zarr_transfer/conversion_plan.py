@@ -15,12 +15,11 @@ from zarr_core.formats.lookup import format_named, formats_without
 from zarr_core.hierarchy.create_node import check_reserved_names
 
 from zarr_transfer.conventions import dimension_names, follows_convention
-from zarr_transfer.copy_elements import plan_rechunk
 from zarr_transfer.errors import ConversionError
 from zarr_transfer.execute import is_bare
 from zarr_transfer.keys import may_collide
 from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
-from zarr_transfer.plan_array import plan_array
+from zarr_transfer.plan_array import plan_array, rechunk_plan
 from zarr_transfer.portable import portable_step, requirement
 from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation, is_within_location
 from zarr_transfer.target_layout import RequestedLayout, is_by_name
@@ -246,17 +245,15 @@ def _step(
     if not isinstance(node, GroupMetadata):
         problem = ValidationProblem("", f"cannot be read: {node}")
         return CopyStep(path, "array", "nothing", problems=(problem,))
-    if spec.same_format:
-        kept, notes = storable(spec.dest.format_, node.replace(consolidated=None))
-        if node.consolidated is not None:
-            notes.append("consolidated metadata is not copied; consolidate again")
-        return CopyStep(
-            path, "group", "document", notes=tuple(notes), source_metadata=node, metadata=kept
-        )
     try:
-        metadata, notes = group_to_format(spec, path, node)
+        if spec.same_format:
+            metadata, notes = storable(spec.dest.format_, node.replace(consolidated=None))
+        else:
+            metadata, notes = group_to_format(spec, path, node)
     except MetadataError as error:
         return CopyStep(path, "group", "nothing", problems=problems_of(error), source_metadata=node)
+    if node.consolidated is not None:
+        notes.append("consolidated metadata is not copied; consolidate again")
     return CopyStep(
         path, "group", "document", notes=tuple(notes), source_metadata=node, metadata=metadata
     )
@@ -317,10 +314,8 @@ def _compare_with_destination(
 
 def _check_memory(spec: CopySpec, step: CopyStep, options: CopyOptions) -> CopyStep:
     """Return a step that decodes an array, with a problem or a note on its memory."""
-    old = spec.source.open_array(step.path, step.source_metadata, read_only=True)
-    new = spec.dest.open_array(step.path, step.metadata)
     try:
-        rechunking = plan_rechunk(old, new, options.max_memory, verify=options.verify)
+        rechunking = rechunk_plan(spec, step, options)
     except ValueError as error:
         return replace(step, problems=(ValidationProblem("", str(error)),))
     if rechunking.between is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,22 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from zarr_core import array_from_metadata
 from zarr_core.extension import ZarrError
-from zarr_core.threads import parallel_for, thread_count
+from zarr_core.names import CHECKPOINT_NAME, join
+from zarr_core.threads import in_one_thread, parallel_for, thread_count
 
-from zarr_transfer.checkpoint import (
-    Checkpoint,
-    Journal,
-    erase_interrupted,
-    resumed_chunks,
-    sidecar_key,
-)
+from zarr_transfer.checkpoint import Checkpoint, erase_interrupted, sidecar_key
 from zarr_transfer.elements import as_dtype, difference, same_fill_value
 from zarr_transfer.errors import ElementsDifferError
 from zarr_transfer.rechunk import Budget, Chunking, edges_of, plan_stages
 from zarr_transfer.regions import box_at, common, reached, regions_with, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from zarr_core import Array
     from zarr_core.extension import Store
@@ -40,7 +36,7 @@ if TYPE_CHECKING:
 
 BUFFER = 1 << 26
 """Default size of a region in bytes; a larger chunk or shard is one region."""
-_FEW = 16  # stored objects below which single requests are faster than listing
+_FEW = 16  # stored objects that are requested one by one, and copied without a checkpoint
 _PIECES = "-pieces"  # suffix of the path of the intermediate array
 _COMPRESSORS = (
     {
@@ -53,28 +49,47 @@ _COMPRESSORS = (
 
 
 def plan_rechunk(
-    old: Array, new: Array, max_memory: int | None = None, *, verify: bool = False
+    old: Array,
+    new: Array,
+    max_memory: int | None = None,
+    *,
+    verify: bool = False,
+    executor: CopyExecutor | None = None,
 ) -> RechunkPlan:
-    """Return the plan for copying an array; raise ValueError if a chunk needs more memory."""
-    source, dest = (Chunking.of(array, thread_count()) for array in (old, new))
-    copies = 1 + verify + (old.dtype != new.dtype)  # of the elements of a region
-    most = copies * BUFFER if max_memory is None else max_memory
-    between, firm = supports_intermediate(old, new.store), max_memory is not None
-    return plan_stages(source, dest, Budget(most, copies, between=between, firm=firm))
-
-
-def regions_of(stage: RechunkStage, source: Array, *, only_stored: bool) -> Iterator[Region]:
-    """Return the regions of a stage.
+    """Return how the elements of an array are copied to another.
 
     Parameters
     ----------
-    stage : RechunkStage
-        The stage.
-    source : Array
-        The array to read.
-    only_stored : bool
-        Whether to omit regions without stored chunks, if the store supports listing.
+    old, new : Array
+        The source and the destination.
+    max_memory : int, optional
+        Maximum memory in bytes; the default depends on the chunks.  An executor has its own limit.
+    verify : bool
+        Whether elements are read back and compared.
+    executor : CopyExecutor, optional
+        Runs the tasks.
+
+    Raises
+    ------
+    ValueError
+        If a chunk or shard needs more memory.
     """
+    copies = 1 + verify + (old.dtype != new.dtype)  # of the elements of a region
+    store = new.store
+    if executor is not None:
+        threads, budget = 1, executor.budget()
+        if location := executor.intermediate_location():
+            store, _ = location
+    elif max_memory is not None:
+        threads, budget = thread_count(), Budget(max_memory)
+    else:
+        threads, budget = thread_count(), Budget(copies * BUFFER, firm=False)
+    budget = replace(budget, copies=copies, between=_supports_intermediate(old, store))
+    return plan_stages(Chunking.of(old, threads), Chunking.of(new, threads), budget)
+
+
+def regions_of(stage: RechunkStage, source: Array, *, only_stored: bool) -> Iterator[Region]:
+    """Return the regions of a stage, without those that have no stored chunks if ``only_stored``."""
     if (
         not only_stored
         or not source.store.supports_listing
@@ -87,7 +102,7 @@ def regions_of(stage: RechunkStage, source: Array, *, only_stored: bool) -> Iter
     return regions_with(stored, edges_of(source), stage.cuts)
 
 
-def supports_intermediate(source: Array, store: Store) -> bool:
+def _supports_intermediate(source: Array, store: Store) -> bool:
     """Whether an intermediate array can be stored and removed.
 
     It has no metadata, which some stores require before chunks, and its elements must have a
@@ -101,33 +116,11 @@ def supports_intermediate(source: Array, store: Store) -> bool:
     )
 
 
-def intermediate_path(new: Array) -> str:
-    """Return the path of the intermediate array, next to the chunks of the destination."""
-    return sidecar_key(new, _PIECES)
-
-
-def intermediate_array(
-    old: Array,
-    new: Array,
-    shape: tuple[int, ...],
-    store: Store | None = None,
-    path: str | None = None,
+def _intermediate_array(
+    old: Array, new: Array, shape: tuple[int, ...], location: tuple[Store, str]
 ) -> Array:
-    """Create the intermediate array; its metadata document is not stored.
-
-    Parameters
-    ----------
-    old, new : Array
-        The source and the destination.
-    shape : tuple of int
-        Shape of its chunks.
-    store : Store, optional
-        Its store; by default that of ``new``.
-    path : str, optional
-        Its path; by default next to the chunks of ``new``.
-    """
-    store = new.store if store is None else store
-    path = intermediate_path(new) if path is None else path
+    """Create the intermediate array with a chunk shape; its metadata document is not stored."""
+    store, path = location
     for compressors in _COMPRESSORS:
         with suppress(ZarrError):
             return array_from_metadata(
@@ -138,27 +131,14 @@ def intermediate_array(
 
 
 def keeps_missing_chunks(source: Array, dest: Array) -> bool:
-    """Whether chunks that are missing in one array can be missing in the other.
-
-    This is the case if both read as the same value, bit by bit.
-    """
+    """Whether missing chunks read as the same value in both arrays, bit by bit."""
     if dest.metadata.fill_value_undefined:  # every chunk is stored
         return False
     return same_fill_value(source.stored.resolved.fill_value, dest.stored.resolved.fill_value)
 
 
 def read_region(task: Region, source: Array, out: NDArray) -> None:
-    """Read the elements of a region, without requests for missing chunks.
-
-    Parameters
-    ----------
-    task : Region
-        The region.
-    source : Array
-        The array to read.
-    out : ndarray
-        Receives the elements; has the shape of the region.
-    """
+    """Read the elements of a region, without requests for missing chunks."""
     if task.stored is None:
         source.get_basic_selection(task.box, out=out)
         return
@@ -174,19 +154,7 @@ def read_region(task: Region, source: Array, out: NDArray) -> None:
 
 
 def write_region(task: Region, source: Array, dest: Array, values: NDArray) -> None:
-    """Write the elements of a region of which no chunk is stored.
-
-    Parameters
-    ----------
-    task : Region
-        The region.
-    source : Array
-        The array that was read.
-    dest : Array
-        The array to write.
-    values : ndarray
-        The elements, of the shape of the region.
-    """
+    """Write elements read from the source, without requests for chunks that are missing there."""
     if task.stored is None:
         dest.set_basic_selection(task.box, values)
         return
@@ -202,9 +170,6 @@ def write_region(task: Region, source: Array, dest: Array, values: NDArray) -> N
     parallel_for(sorted(objects), part, True if max_concurrency else None, max_concurrency)
 
 
-_FEW = 16  # with at most so many stored objects, there is no checkpoint
-
-
 def copy_elements(
     old: Array,
     new: Array,
@@ -217,56 +182,52 @@ def copy_elements(
 ) -> Checkpoint:
     """Copy all elements of an array to another, whose metadata document is not stored yet.
 
-    The caller must end the returned checkpoint after it stores the metadata.  Chunks that an
-    earlier call with the same arguments completed are kept; others are removed first, since they
-    may have another layout.  An executor copies only elements that keep their data type.  Raises
-    NodeExistsError if there are keys that are neither chunks nor from an interrupted copy, and
-    ElementsDifferError if elements do not fit into the data type or are not read back as they were.
+    The caller must end the returned checkpoint after it stores the metadata.  Regions that an
+    earlier call with the same arguments has stored are kept; other chunks are removed first, since
+    they may have another layout.  Raises NodeExistsError if there are keys that are neither chunks
+    nor from an interrupted copy, and ElementsDifferError if elements do not fit into the data type
+    or are not read back as they were.
     """
-    if executor is not None and old.dtype == new.dtype:
-        checkpoint = Checkpoint(old, new)
-        existing = resumed_chunks(checkpoint, new)
-        reporter.begin(path, old.size, "elements")
-        executor.copy_elements(old, new, existing, reporter.advance)
-        reporter.end()
-        return checkpoint
-    plan = plan_rechunk(old, new, max_memory, verify=verify)
-    stages = _stages(old, new, plan)
-    edges: list[Any] = [
-        [[along.size, along.length, along.starts and [*along.starts]] for along in stage.plan.cuts]
-        for stage in stages
-    ]
-    checkpoint = Checkpoint(old, new, edges, verify)
-    journal = Journal(checkpoint)
+    plan = plan_rechunk(old, new, max_memory, verify=verify, executor=executor)
+    checkpoint = Checkpoint(old, new, None if plan.between is None else [*plan.between])
+    stages = _stages(old, new, plan, _intermediate_location(new, checkpoint, executor))
     few = len(stages) == 1 and prod(new.cdata_shape) <= _FEW
-    first = None if few else journal.begin()
-    resumes = first is not None and not verify  # stored chunks may not have been compared
+    first: Any = None if few else checkpoint.begin()
+    resumes = first is not None
     if first is None:
         first = 0
         erase_interrupted(new)
+        if executor is not None and len(stages) > 1:
+            _erase(stages[0].new)
         if not few:
-            journal.start()
+            checkpoint.write(first)
     reporter.begin(path, old.size * len(stages), "elements")
     reporter.advance(old.size * first)
-    try:
-        for number in range(first, len(stages)):
-            stage = stages[number]
-            copier = RegionCopier(stage.old, stage.new, verify=verify)
-            existing = _stored(stage) if resumes else frozenset()
-            for done, region in journal.left(number, _regions(stage)):
-                if not (done or _is_stored(stage, region, existing)):
-                    copier.copy(region)
-                    journal.done(region, write=not few)
-                reporter.advance(region.size)
-    except BaseException:
-        if not few:
-            with suppress(ZarrError):  # the first error is raised
-                journal.write()
-        raise
+    for number, stage in enumerate(stages[first:], first):
+        copier = RegionCopier(stage.old, stage.new, verify=verify, is_shared=executor is not None)
+        existing = _stored_chunks(stage.new) if resumes else frozenset()
+        tasks = _tasks(stage, existing, verify, reporter)
+        _run(executor, copier, tasks, lambda region, _: reporter.advance(region.size))
+        if number + 1 < len(stages):
+            checkpoint.write(number + 1)
     if len(stages) > 1:
-        new.store.erase_prefix(f"{intermediate_path(new)}/")
+        _erase(stages[0].new)
     reporter.end()
     return checkpoint
+
+
+def _run(
+    executor: CopyExecutor | None,
+    copier: RegionCopier,
+    tasks: Iterator[Region],
+    done: Callable[[Region, None], object],
+) -> None:
+    if executor is not None:
+        executor.run(copier, tasks, done)
+        return
+    for region in tasks:
+        copier(region)
+        done(region, None)
 
 
 class _Stage(NamedTuple):
@@ -277,13 +238,45 @@ class _Stage(NamedTuple):
     plan: RechunkStage
 
 
-def _stages(old: Array, new: Array, plan: RechunkPlan) -> list[_Stage]:
+def _intermediate_location(
+    new: Array, checkpoint: Checkpoint, executor: CopyExecutor | None
+) -> tuple[Store, str]:
+    """Return the location of the intermediate array, by default next to the new chunks."""
+    location = None if executor is None else executor.intermediate_location()
+    if location is None:
+        return new.store, sidecar_key(new, _PIECES)
+    store, path = location
+    return store, join(path, f"{CHECKPOINT_NAME}-{checkpoint.work[:16]}")
+
+
+def _stages(
+    old: Array, new: Array, plan: RechunkPlan, intermediate: tuple[Store, str]
+) -> list[_Stage]:
     """Return one stage, or two with an intermediate array."""
     if plan.between is None:
         return [_Stage(old, new, plan.stages[0])]
-    middle = intermediate_array(old, new, plan.between)
+    middle = _intermediate_array(old, new, plan.between, intermediate)
     first, last = plan.stages
     return [_Stage(old, middle, first), _Stage(middle, new, last)]
+
+
+def _erase(array: Array) -> None:
+    """Remove the intermediate array."""
+    array.store.erase_prefix(f"{array.path}/")
+
+
+def _tasks(
+    stage: _Stage, existing: frozenset[Coordinates], verify: bool, reporter: Reporter
+) -> Iterator[Region]:
+    """Iterate over the regions to copy, and report those that an interrupted copy has stored."""
+    for region in _regions(stage):
+        objects = product(*stage.plan.objects_in(region))
+        if not existing or not all(at in existing for at in objects):
+            yield region
+        elif verify:
+            yield replace(region, is_written=True)
+        else:
+            reporter.advance(region.size)
 
 
 def _regions(stage: _Stage) -> Iterator[Region]:
@@ -296,40 +289,46 @@ def _regions(stage: _Stage) -> Iterator[Region]:
     return regions_of(stage.plan, stage.old, only_stored=only_stored)
 
 
-def _stored(stage: _Stage) -> frozenset[Coordinates]:
+def _stored_chunks(array: Array) -> frozenset[Coordinates]:
     """Return the coordinates of the chunks that an interrupted copy has stored."""
-    if not stage.new.store.supports_listing:
+    if not array.store.supports_listing:
         return frozenset()
-    return frozenset(at for at, _ in stage.new.stored.stored_chunks())
-
-
-def _is_stored(stage: _Stage, region: Region, existing: frozenset[Coordinates]) -> bool:
-    """Whether all chunks of a region are stored."""
-    return bool(existing) and all(at in existing for at in product(*stage.plan.objects_in(region)))
+    return frozenset(at for at, _ in array.stored.stored_chunks())
 
 
 class RegionCopier:
-    """Copies regions from one array to another; reuses memory, and verifies them if requested."""
+    """Copies regions from one array to another, and verifies them if requested; can be pickled.
 
-    def __init__(self, old: Array, new: Array, *, verify: bool = False) -> None:
+    If threads or processes share it, each task allocates its memory and runs in one thread.
+    """
+
+    def __init__(
+        self, old: Array, new: Array, *, verify: bool = False, is_shared: bool = False
+    ) -> None:
         self._old = old
         self._new = new
         self._verify = verify
-        self._memory = np.empty(0, old.dtype)
-        self._read_back = np.empty(0, new.dtype)
+        self._is_shared = is_shared
+        self._memory = _RegionMemory(old.dtype, is_kept=not is_shared)
+        self._read_back = _RegionMemory(new.dtype, is_kept=not is_shared)
 
-    def copy(self, region: Region) -> None:
+    def __call__(self, region: Region) -> None:
         """Copy one region."""
-        values, self._memory = _buffer(self._memory, self._old, region)
+        with in_one_thread() if self._is_shared else nullcontext():
+            self._copy(region)
+
+    def _copy(self, region: Region) -> None:
+        values = self._memory.of(region)
         read_region(region, self._old, values)
         if self._old.dtype != self._new.dtype:
             try:
                 values = as_dtype(values, self._new.dtype)
             except ValueError as error:
                 raise self._error(region, str(error)) from None
-        write_region(region, self._old, self._new, values)
+        if not region.is_written:
+            write_region(region, self._old, self._new, values)
         if self._verify:
-            stored, self._read_back = _buffer(self._read_back, self._new, region)
+            stored = self._read_back.of(region)
             self._new.get_basic_selection(region.box, out=stored)
             if why := difference(values, stored):
                 raise self._error(region, why)
@@ -339,8 +338,18 @@ class RegionCopier:
         return ElementsDifferError(self._new.stored.location, bounds, why)
 
 
-def _buffer(memory: NDArray, array: Array, region: Region) -> tuple[NDArray, NDArray]:
-    """Return an array for the elements of a region, and the memory to reuse."""
-    if array.dtype.kind in "OT" or region.size > memory.size:
-        memory = np.empty(region.size, array.dtype)
-    return memory[: region.size].reshape(region.shape), memory
+class _RegionMemory:
+    """Memory for the elements of one region after the other."""
+
+    def __init__(self, dtype: np.dtype[Any], *, is_kept: bool) -> None:
+        self._memory = np.empty(0, dtype)
+        self._is_kept = is_kept
+
+    def of(self, region: Region) -> NDArray:
+        """Return an array for the elements of a region."""
+        memory = self._memory
+        if memory.dtype.kind in "OT" or region.size > memory.size:
+            memory = np.empty(region.size, memory.dtype)
+            if self._is_kept:
+                self._memory = memory
+        return memory[: region.size].reshape(region.shape)

@@ -1,4 +1,4 @@
-"""Interface of copy executors, which copy keys and elements, such as the workers of a cluster.
+"""Interface of copy executors, which run the tasks of a copy, such as the workers of a cluster.
 
 The calling process computes the plan and writes metadata.
 """
@@ -6,12 +6,14 @@ The calling process computes the plan and writes metadata.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zarr_transfer.rechunk import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator
 
-    from zarr_core import Array
+    from zarr_core.extension import Store
 
 
 class KeyPair(NamedTuple):
@@ -39,48 +41,35 @@ class CopyResult(NamedTuple):
 
 
 class CopyExecutor(ABC):
-    """Copies values or elements; an argument of :func:`zarr_core.copy`.
+    """Runs the tasks of a copy; an argument of :func:`zarr_core.copy`.
 
-    Copies can be repeated, also at the same time: each value is stored atomically, and is the same
+    Tasks can be repeated, also at the same time: each value is stored atomically, and is the same
     each time.
     """
 
     @abstractmethod
-    def copy_keys(
+    def run(
         self,
-        pairs: Sequence[KeyPair],
-        move: Callable[[Sequence[KeyPair]], CopyResult],
-        done: Callable[[Sequence[KeyPair], CopyResult], object],
+        work: Callable[[Any], Any],
+        tasks: Iterator[Any],
+        done: Callable[[Any, Any], object],
     ) -> None:
-        """Copy values without decoding them.
+        """Run all tasks, in any order.
 
         Parameters
         ----------
-        pairs : sequence of KeyPair
-            The keys, in any order.
-        move : callable
-            Copies some of them.  Can be pickled if the stores can.
+        work : callable
+            Runs a task.  Can be pickled if the stores can.
+        tasks : iterator
+            The tasks; there may be millions.
         done : callable
-            Must be called in the calling thread after each batch, with the result of ``move``.
+            Must be called in the calling thread with each task and the result of ``work``.
         """
 
-    @abstractmethod
-    def copy_elements(
-        self,
-        source: Array,
-        dest: Array,
-        existing: frozenset[tuple[int, ...]],
-        done: Callable[[int], object],
-    ) -> None:
-        """Copy all elements of an array to another of the same shape.
+    def budget(self) -> Budget:
+        """Return the limits of the tasks that decode and encode elements."""
+        return Budget(1 << 28, tasks=64, box=1 << 24)
 
-        Parameters
-        ----------
-        source, dest : Array
-            The source and the destination, whose metadata may not be stored yet.  Both can be
-            pickled if their stores can.
-        existing : frozenset of tuple of int
-            Coordinates of chunks of the destination that an interrupted copy has completed.
-        done : callable
-            Must be called in the calling thread with the number of elements that were copied.
-        """
+    def intermediate_location(self) -> tuple[Store, str] | None:
+        """Return the location of intermediate arrays; None for next to the destination."""
+        return None

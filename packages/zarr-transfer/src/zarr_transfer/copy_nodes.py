@@ -123,8 +123,8 @@ def copy(
     log : callable, path or file, optional
         Receives a line for each node.
     executor : CopyExecutor, optional
-        Copies chunks or elements, such as the workers of a cluster (zarr-dask); by default the
-        threads of this process.
+        Runs the tasks, such as the workers of a cluster (zarr-dask); by default the threads of
+        this process.
     storage_options : mapping, optional
         Further arguments for the store if ``dest`` is a URL.
     **layout

@@ -15,7 +15,7 @@ from zarr_core.threads import parallel_for
 from zarr_transfer.copy_executor import CopyResult, KeyPair
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from zarr_core.engine.scratch import Reservation
     from zarr_core.extension import Store
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from zarr_transfer.spec import Compare
 
 _MEMORY = 1 << 27  # bytes of values in memory, unless one value is larger
+_PER_TASK = 32  # values that a task of an executor copies
 
 
 class KeyCopier:
@@ -184,11 +185,16 @@ def copy_pairs(
     todo = list(pairs)
     unconfirmed = dict.fromkeys(pair.target for pair in todo)
     try:
-        executor.copy_keys(todo, KeyCopyTask(source, dest, compare), done)
+        executor.run(KeyCopyTask(source, dest, compare), _batches(todo), done)
     except StoreError as error:
         error.unconfirmed = tuple(unconfirmed)
         raise
     return CopyResult(*map(sum, zip(*results, strict=True))) if results else CopyResult(0, 0, 0)
+
+
+def _batches(pairs: Sequence[KeyPair]) -> Iterator[Sequence[KeyPair]]:
+    for start in range(0, len(pairs), _PER_TASK):
+        yield pairs[start : start + _PER_TASK]
 
 
 @dataclass(frozen=True, slots=True)

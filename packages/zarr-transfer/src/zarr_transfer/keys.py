@@ -90,12 +90,6 @@ class ChunkKeys:
         """Whether a chunk is within the array."""
         return all(number < count for number, count in zip(chunk, self.counts, strict=True))
 
-    def others(self) -> Iterator[str]:
-        """Iterate over existing keys that are chunk keys."""
-        if self.side.store.supports_listing:
-            keys = list(self.side.store.list_prefix(self.prefix))
-            yield from (key for key in keys if self.chunk_of(key) is not None)
-
 
 def key_pairs(old: ChunkKeys, new: ChunkKeys) -> Iterator[tuple[str, str]]:
     """Iterate over pairs of the old and the new key of chunks."""
@@ -140,10 +134,10 @@ def array_keys(spec: CopySpec, step: CopyStep) -> tuple[ChunkKeys, ChunkKeys]:
 
 def extra_keys(old: ChunkKeys, new: ChunkKeys) -> Iterator[str]:
     """Iterate over chunk keys at the destination that the source does not have."""
-    for key in new.others():
+    store = new.side.store
+    for key in store.list_prefix(new.prefix) if store.supports_listing else ():
         chunk = new.chunk_of(key)
-        assert chunk is not None, "others() returns only chunk keys"
-        if not old.holds(chunk) or not old.side.store.exists(old.key(chunk)):
+        if chunk is not None and not (old.holds(chunk) and old.side.store.exists(old.key(chunk))):
             yield key
 
 

@@ -15,6 +15,7 @@ from zarr_core.extension import (
 )
 
 from zarr_transfer.conventions import by_convention, fill_value_changes
+from zarr_transfer.copy_elements import plan_rechunk
 from zarr_transfer.equivalence import decodes, same_bytes
 from zarr_transfer.keys import ChunkKeys, keys_unchanged, same_keys
 from zarr_transfer.plan import CopyStep
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
     from zarr_core.extension import ArrayMetadata, ExtensionDefinition
 
     from zarr_transfer.plan import Cost
-    from zarr_transfer.spec import CopySpec, NodeLocation
+    from zarr_transfer.rechunk import RechunkPlan
+    from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation
     from zarr_transfer.target_layout import RequestedLayout
 
 
@@ -95,6 +97,15 @@ def plan_array(
     )  # fmt: skip
 
 
+def rechunk_plan(spec: CopySpec, step: CopyStep, options: CopyOptions) -> RechunkPlan:
+    """Return how an array is decoded; raise ValueError if a chunk or shard needs more memory."""
+    old = spec.source.open_array(step.path, step.source_metadata, read_only=True)
+    new = spec.dest.open_array(step.path, step.metadata)
+    return plan_rechunk(
+        old, new, options.max_memory, verify=options.verify, executor=options.executor
+    )
+
+
 def _choose(
     spec: CopySpec, path: str, metadata: ArrayMetadata, requested: RequestedLayout
 ) -> Choice:
@@ -127,9 +138,11 @@ def _choose(
         raise MetadataValidationError(failure.location, refused)
     model = with_codecs(base) or base
     array = source.open_array(path, model, read_only=True)
-    relaxed = plan_layout(array, source.format_, dest, path, requested, rename=not alike)
-    recode = not same_bytes(model, relaxed.metadata) or relaxed.fill_changed
-    choice = Choice(model, relaxed.metadata, recode, (*notes, *relaxed.notes))
+    converted, fill_changed, more = plan_layout(
+        array, source.format_, dest, path, requested, rename=not alike
+    )
+    recode = not same_bytes(model, converted) or fill_changed
+    choice = Choice(model, converted, recode, (*notes, *more))
     return _checked(spec, path, choice, another_dtype=not is_keep(requested.dtype))
 
 

@@ -23,11 +23,10 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.strictjson import keep_nonfinite
 from zarr_core.threads import concurrent_map
 
-from zarr_transfer.copy_elements import plan_rechunk
 from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.keys import KeyOwners, chosen, nodes_of, other_keys, present_keys, top_level
 from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
-from zarr_transfer.plan_array import plan_array
+from zarr_transfer.plan_array import plan_array, rechunk_plan
 from zarr_transfer.spec import CopySpec, NodeLocation
 from zarr_transfer.target_layout import RequestedLayout
 
@@ -262,10 +261,8 @@ def _with_layout(spec: CopySpec, step: CopyStep, options: CopyOptions) -> CopySt
         metadata = metadata.replace(attributes=keep_nonfinite(metadata.attributes))
     requested = RequestedLayout.of_copy(options.layout, exact=spec.same_format)
     planned = plan_array(spec, step.path, metadata, requested)
-    if planned.cost == "recode" and options.max_memory is not None and options.executor is None:
-        old = spec.source.open_array(step.path, planned.source_metadata, read_only=True)
-        new = spec.dest.open_array(step.path, planned.metadata)
-        plan_rechunk(old, new, options.max_memory, verify=options.verify)  # too small: an error
+    if planned.cost == "recode" and (options.max_memory is not None or options.executor):
+        rechunk_plan(spec, planned, options)  # too small: an error
     return replace(planned, action=step.action)
 
 

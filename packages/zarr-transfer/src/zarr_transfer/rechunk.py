@@ -174,22 +174,9 @@ class RechunkPlan:
 def plan_stages(source: Chunking, dest: Chunking, budget: Budget) -> RechunkPlan:
     """Return the stages of rechunking.
 
-    Parameters
-    ----------
-    source, dest : Chunking
-        The chunks of both arrays.
-    budget : Budget
-        The limits.
-
-    Raises
-    ------
-    ValueError
-        If a stored object of the destination needs more memory.
-
-    Notes
-    -----
     Two stages are selected if they are estimated to be faster, from the numbers of decoded and
-    encoded bytes and of stored objects.
+    encoded bytes and of stored objects.  Raises ValueError if a stored object of the destination
+    needs more memory.
     """
     least = memory_of(dest.longest, source, dest, budget.copies)
     if not budget.firm:

@@ -41,15 +41,7 @@ class ChunkEdges:
 
     @classmethod
     def at_edges(cls, size: int, lengths: int | tuple[int, ...]) -> ChunkEdges:
-        """Return the edges of chunks or shards.
-
-        Parameters
-        ----------
-        size : int
-            Length of the dimension.
-        lengths : int or tuple of int
-            One length, or the length of each, as in ``Array.chunks``.
-        """
+        """Return the edges of chunks or shards, of one length or of those in ``Array.chunks``."""
         if isinstance(lengths, int):
             return cls(size, max(1, min(lengths, size)))
         starts = tuple(accumulate(lengths[:-1], initial=0)) if size else ()
@@ -101,19 +93,14 @@ Coordinates = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A region whose elements are copied.
+    """A region whose elements are copied."""
 
-    Parameters
-    ----------
-    box : tuple of slice
-        Its slices; whole chunks or shards of the destination.
-    stored : tuple of tuple of int, optional
-        Coordinates of the stored source chunks that overlap it; None if unknown, or if nearly all
-        are stored.
-    """
-
-    box: Box
+    box: Box  # whole chunks or shards of the destination
     stored: tuple[Coordinates, ...] | None = None
+    """Coordinates of the stored source chunks that overlap it; None if unknown, or if nearly all are
+    stored."""
+    is_written: bool = False
+    """Whether an interrupted copy has written it, so that it is only verified."""
 
     @property
     def shape(self) -> tuple[int, ...]:

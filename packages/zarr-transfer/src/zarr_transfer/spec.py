@@ -12,6 +12,8 @@ from zarr_core.extension import ArrayMetadata, Location, escape_controls
 from zarr_core.selection.parse import is_integer
 from zarr_core.stores.local import path_from_url
 
+from zarr_transfer.copy_executor import CopyExecutor
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from zarr_core.extension import Format, Store
     from zarr_core.interfaces.format import NodeMetadata
 
-    from zarr_transfer.copy_executor import CopyExecutor
     from zarr_transfer.progress import Progress
 
 
@@ -168,16 +169,12 @@ class CopyOptions:
             raise ValueError(
                 'overwrite=True removes what if_exists="skip" keeps; pass only one of them'
             )
-        if self.executor is not None and not hasattr(self.executor, "copy_elements"):
+        if self.executor is not None and not isinstance(self.executor, CopyExecutor):
             raise TypeError(
                 f"executor must be a CopyExecutor, such as zarr_dask.Workers(...), not {self.executor!r}"
             )
         if self.max_memory is not None:
             check_max_memory(self.max_memory)
-        if self.verify and self.executor is not None:
-            raise ValueError(
-                "verify=True is not supported with an executor, which copies elsewhere"
-            )
 
     @property
     def is_partial(self) -> bool:

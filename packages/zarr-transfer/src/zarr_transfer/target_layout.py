@@ -143,19 +143,6 @@ _RELAXED: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TargetLayout:
-    """A new layout.
-
-    ``metadata`` is as the format will read it.  ``fill_changed`` tells whether missing chunks
-    would be read with different values; ``notes`` are changes that were not requested.
-    """
-
-    metadata: ArrayMetadata
-    fill_changed: bool
-    notes: tuple[str, ...]
-
-
 def plan_layout(
     array: Array,
     source: Format,
@@ -164,8 +151,12 @@ def plan_layout(
     requested: RequestedLayout,
     *,
     rename: bool,
-) -> TargetLayout:
-    """Return the requested layout; other parts change as little as the format requires."""
+) -> tuple[ArrayMetadata, bool, list[str]]:
+    """Return metadata with the requested layout; other parts change as little as is required.
+
+    It is as the format will read it.  Also returned are whether missing chunks would be read with
+    different values, and notes on changes that were not requested.
+    """
     asked = requested.layout()
     free = [] if requested.exact else [name for name in _RELAXED if name not in asked]
     failure: Exception | None = None
@@ -194,7 +185,7 @@ def plan_layout(
         changed = changed or fill_value_changes(kept, candidate)
         notes += [note] * bool(note)
         notes += _notes(array, candidate, {*relaxed}, {*asked}, changed)
-        return TargetLayout(metadata, changed, tuple(notes))
+        return metadata, changed, notes
     assert failure is not None
     raise MetadataValidationError(dest.location(path), problems_of(failure)) from failure
 

@@ -66,8 +66,6 @@ def group_to_format(
 ) -> tuple[GroupMetadata, list[str]]:
     """Return the metadata of a group as a format will read it, with notes on losses."""
     dest, notes = spec.dest, ignored_fields(spec.source.format_, metadata)
-    if metadata.consolidated is not None:
-        notes.append("consolidated metadata is not copied; consolidate again")
     candidate = GroupMetadata(attributes=metadata.attributes)
     try:
         return _group(dest, path, candidate), notes

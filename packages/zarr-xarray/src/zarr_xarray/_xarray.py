@@ -20,16 +20,16 @@ import xarray.backends.zarr as _zarr
 from xarray.backends import api as _api
 from xarray.backends import chunks as _chunks
 from xarray.backends import common as _common
+from xarray.backends import store as _store
 from xarray.backends import writers as _writers
-from xarray.backends.store import StoreBackendEntrypoint
-from xarray.backends.zarr import ZarrStore
 from xarray.coding import strings as _strings
 from xarray.core import indexing as _indexing
-from xarray.core.datatree import DataTree
 from xarray.namedarray.parallelcompat import get_chunked_array_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from xarray import DataTree
 
 # Few of these have types.
 _api_module: Any = _api
@@ -41,6 +41,8 @@ _indexing_module: Any = _indexing
 _strings_module: Any = _strings
 _extensions: Any = xarray
 
+StoreBackendEntrypoint = _store.StoreBackendEntrypoint
+ZarrStore = _zarr.ZarrStore
 DIMENSION_KEY: str = _zarr_module.DIMENSION_KEY
 NAME_KEY: str = _api_module.DATAARRAY_NAME
 NAME_OF_UNNAMED: str = _api_module.DATAARRAY_VARIABLE
@@ -97,41 +99,3 @@ def map_chunks(function: Any, data: Any, dtype: Any, *others: Any) -> Any:
     return manager.map_blocks(
         function, data, *others, dtype=dtype, meta=np.empty((0,) * data.ndim, dtype)
     )
-
-
-__all__ = [
-    "DIMENSION_KEY",
-    "ENGINES",
-    "LOAD_CODE",
-    "NAME_KEY",
-    "NAME_OF_UNNAMED",
-    "VECTORIZED",
-    "ArrayWriter",
-    "BasicIndexer",
-    "DataTree",
-    "FillValueCoder",
-    "LazilyIndexedArray",
-    "OuterIndexer",
-    "StoreBackendEntrypoint",
-    "ZarrStore",
-    "check_alignment",
-    "check_append_dtype",
-    "check_names",
-    "choose_mode",
-    "close_after",
-    "dump_to_store",
-    "encode_attribute",
-    "encode_name",
-    "encode_variable",
-    "extract_encoding",
-    "fit_dimensions",
-    "lazy_data",
-    "map_chunks",
-    "rechunk_to_grid",
-    "register_dataarray",
-    "register_dataset",
-    "register_datatree",
-    "select",
-    "tree_from",
-    "vlen_type",
-]

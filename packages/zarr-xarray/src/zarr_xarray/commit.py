@@ -28,23 +28,9 @@ def commit(
 ) -> list[Array]:
     """Store all metadata documents and return the arrays, in the order of the plans.
 
-    Parameters
-    ----------
-    target : Target
-        The group.
-    plans : sequence of Plan
-        The arrays to store in it.
-    attributes : mapping
-        The new attributes of the group.
-    mode : str
-        As for :meth:`xarray.Dataset.to_zarr`.
-
-    Raises
-    ------
-    NodeExistsError
-        If another node or unmanaged keys exist at the path of the group or of a new array.
-    StaleError
-        If an array to resize has changed since it was planned; no array is resized then.
+    Raises NodeExistsError if another node or unmanaged keys exist at the path of the group or of a
+    new array, and StaleError if an array to resize has changed since it was planned; no array is
+    resized then.
     """
     with Rollback() as rollback:
         return _commit(target, plans, attributes, mode, rollback)

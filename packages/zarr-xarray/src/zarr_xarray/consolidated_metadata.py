@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import MemoryStore, consolidate_metadata, create_group
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import GroupMetadata, Location, NodeNotFoundError, strictjson
-from zarr_core.interfaces.metadata_document import read_metadata_from
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 
 from zarr_xarray import metadata_documents
@@ -16,7 +15,7 @@ from zarr_xarray import metadata_documents
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr_core.extension import JSON, ArrayMetadata, Buffers, ByteReader, Format, Store
+    from zarr_core.extension import JSON, ArrayMetadata, Format, Store
     from zarr_core.hierarchy.rollback import Rollback
 
 
@@ -140,18 +139,8 @@ class ConsolidatedCopies:
         """Update ``.zmetadata`` of version 2; return whether it exists."""
         if self.format.zarr_format != 2:
             return False
-        key = self.format.documents(self.root)[-1]
-        there = False
 
-        def change(reader: ByteReader | None) -> Buffers | ByteReader | None:
-            nonlocal there
-            there = reader is not None
-            if reader is None:
-                return None
-            location = Location(self.store, key=key)
-            document: Any = strictjson.loads(
-                read_metadata_from(reader, location), location, constants=True
-            )
+        def change(document: Any) -> bool:
             old: dict[str, JSON] = document["metadata"]
             for name in [name for name in old if self._is_removed(name.rpartition("/")[0])]:
                 del old[name]
@@ -164,10 +153,10 @@ class ConsolidatedCopies:
                 assert isinstance(node, dict), "a node of version 2 has several documents"
                 for name, content in node.items():
                     old[f"{path}/{name}".lstrip("/")] = content
-            return strictjson.encode(document)
+            return True
 
-        self.store.update(key, change)
-        return there
+        key = self.format.documents(self.root)[-1]
+        return metadata_documents.update_document(self.store, key, change)
 
     def _update_root(self) -> None:
         if self._attributes is None and not self.consolidate:

@@ -39,6 +39,11 @@ def dimension_names_of(array: Array, attributes: dict[str, Any]) -> tuple[str, .
     )
 
 
+def sizes_of(array: Array) -> dict[str, int]:
+    """Return the length of each dimension by name; raise KeyError if they have no names."""
+    return dict(zip(dimension_names_of(array, array.attrs.asdict()), array.shape, strict=True))
+
+
 def user_attributes(attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the attributes that do not belong to a convention."""
     return {

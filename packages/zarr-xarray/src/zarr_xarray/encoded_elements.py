@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +23,6 @@ _USUAL_CALENDARS = ("standard", "gregorian", "proleptic_gregorian")
 RESOLUTIONS = {"seconds": "s", "milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
 """NumPy's resolution of units of times."""
 
-_STEPS: dict[str, Any] = {"days": "D", "hours": "h", "minutes": "m", **RESOLUTIONS}
-
 _FLOAT_PRECISION = np.timedelta64(20, "us")
 """Rounding of times that are stored as double precision days since the year 1."""
 
@@ -34,37 +32,18 @@ _CODING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsign
 
 @dataclass(frozen=True, slots=True)
 class StoredForm:
-    """How the elements of a variable are stored.
+    """How the elements of a variable are stored."""
 
-    Parameters
-    ----------
-    location : str
-        The store and the path, for messages.
-    name : str
-        The variable.
-    dims : tuple of str
-        The stored dimensions.
-    dtype : dtype
-        The data type of the stored elements.
-    attributes : mapping
-        The attributes that xarray decodes the stored elements with.
-    encoding : mapping
-        The encoding of the decoded variable.
-    decoded_dtype : dtype
-        The data type that xarray decodes the elements to.
-    is_new : bool
-        Whether the encoding is that of the variable itself.  It can then round to integers, and
-        mark elements as missing.
-    """
-
-    location: str
+    location: str  # the store and the path, for messages
     name: str
     dims: tuple[Hashable, ...]
-    dtype: np.dtype[Any]
-    attributes: Mapping[str, Any]
-    encoding: Mapping[str, Any]
+    dtype: np.dtype[Any]  # of the stored elements
+    attributes: Mapping[str, Any]  # that xarray decodes the stored elements with
+    encoding: Mapping[str, Any]  # of the decoded variable
     decoded_dtype: np.dtype[Any]
     is_new: bool = False
+    """Whether the encoding is that of the variable itself.  It can then round to integers, and mark
+    elements as missing."""
 
     @classmethod
     def of(cls, array: Array, raw: Variable, decoded: Variable) -> StoredForm:
@@ -95,13 +74,8 @@ class StoredForm:
 def encode_existing(variable: Variable, form: StoredForm) -> Variable:
     """Return a variable in the form of the stored array; chunks of Dask are encoded later.
 
-    The dimensions of the variable are in the stored order.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`encode`; for chunks of Dask when they are computed, apart from their data
-        type.
+    The dimensions of the variable are in the stored order.  Raises ValueError as :func:`encode`;
+    for chunks of Dask when they are computed, apart from their data type.
     """
     coded = {*_CODING, *(["units"] if "units" in form.encoding else [])}
     if variable.dtype.kind in "biuf" and coded & variable.attrs.keys():
@@ -122,13 +96,8 @@ def encode_existing(variable: Variable, form: StoredForm) -> Variable:
 def check_new(variable: Variable, encoded: Variable, name: Hashable, location: str) -> Variable:
     """Return an encoded variable if xarray decodes its elements to those of the given variable.
 
-    Apart from :func:`encode`, elements can be rounded to integers, and can be equal to the fill
-    value that the user chose.
-
-    Raises
-    ------
-    ValueError
-        If an element would be read differently; for chunks of Dask when they are computed.
+    Raises ValueError as :func:`encode`, except that elements can be rounded to integers, and can be
+    equal to the fill value that the user chose; for chunks of Dask when they are computed.
     """
     # What the attributes of the variable say about its elements is true already.
     added = {key: encoded.attrs[key] for key in encoded.attrs.keys() - variable.attrs.keys()}
@@ -148,21 +117,10 @@ def check_new(variable: Variable, encoded: Variable, name: Hashable, location: s
 
 
 def encode(values: NDArray, form: StoredForm) -> NDArray:
-    """Encode elements in the form of a stored array.
+    """Encode elements, as xarray decodes them, in the form of a stored array.
 
-    Parameters
-    ----------
-    values : ndarray
-        The elements, as xarray decodes them, in the order of the stored dimensions.
-    form : StoredForm
-        How the elements are stored.
-
-    Raises
-    ------
-    ValueError
-        If the elements cannot be encoded, or if decoding the encoded elements does not return the
-        given ones, apart from rounding to the precision of the stored data type or the scale
-        factor.
+    Raises ValueError if they cannot be encoded, or if decoding does not return the given ones, apart
+    from rounding to the precision of the stored data type or the scale factor.
     """
     if values.dtype == form.dtype and form.changes_nothing:
         return values
@@ -242,10 +200,6 @@ def _check(given: NDArray, encoded: NDArray, form: StoredForm) -> None:
     """Raise ValueError if encoded elements are not decoded to the given ones."""
     if _fit_by_range(given, form):
         return
-    if _is_linear(given, encoded, form):
-        ends = [int(given.argmin()), int(given.argmax())]
-        given, encoded = np.asarray(given.flat[ends]), np.asarray(encoded.flat[ends])
-        form = replace(form, dims=form.dims[:1])
     try:
         decoded = decode(encoded, form, _decoder_like(given, form))
     except (TypeError, ValueError, OverflowError) as error:
@@ -299,36 +253,6 @@ def _fit_by_range(given: NDArray, form: StoredForm) -> bool:
     return bool(fits) and not any(
         np.any((np.asarray(value) >= least) & (np.asarray(value) <= greatest)) for value in special
     )
-
-
-def _is_linear(given: NDArray, encoded: NDArray, form: StoredForm) -> bool:
-    """Whether the stored integers differ as the given times do, and none marks a missing element.
-
-    Then all are decoded to the given times if the least and the greatest are.
-    """
-    coding = {**form.attributes, **form.encoding}
-    name = str(coding.get("units")).partition(" ")[0]
-    if given.dtype.kind not in "mM" or encoded.dtype.kind not in "iu" or name not in _STEPS:
-        return False
-    if given.size <= 2 or any(key in coding for key in _CODING if key != "_FillValue"):
-        return False
-    step = np.timedelta64(1, _STEPS[name]).astype(f"m8[{np.datetime_data(given.dtype)[0]}]")
-    if (
-        np.datetime_data(given.dtype)[1] != 1
-        or step.astype(f"m8[{_STEPS[name]}]").astype(np.int64) != 1
-    ):
-        return False  # the given times are coarser
-    times, scale, limit = given.view(np.int64), int(step.view(np.int64)), np.iinfo(np.int64)
-    fill, ends = coding.get("_FillValue"), (int(encoded.min()), int(encoded.max()))
-    if fill is not None and not isinstance(fill, int | np.integer):
-        return False
-    if fill is not None and ends[0] <= fill <= ends[1]:
-        return False
-    if int(times.min()) == limit.min or max(map(abs, ends)) > limit.max // scale // 2:
-        return False  # NaT, or products that could overflow
-    first = (slice(1),) * times.ndim
-    products = encoded.astype(np.int64) * scale
-    return bool((products + (times[first] - products[first]) == times).all())
 
 
 def _time_kind(values: NDArray) -> str:

@@ -116,14 +116,8 @@ def normalize_lengths(name: Hashable, key: str, variable: Variable, *, explicit:
     """Return the lengths of chunks or shards in the encoding of a variable; None if automatic.
 
     As for Dask, -1 is the whole dimension.  Lengths for another number of dimensions are ignored
-    if they come from the data.
-
-    Raises
-    ------
-    ValueError
-        If a length is zero or less than -1, or the number of lengths is wrong.
-    TypeError
-        If a length is not an integer.
+    if they come from the data; otherwise ValueError, as for lengths that are not positive, and
+    TypeError for those that are not integers.
     """
     given = variable.encoding.get(key)
     if given is None or isinstance(given, str | Mapping):

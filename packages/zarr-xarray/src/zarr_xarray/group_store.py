@@ -27,16 +27,8 @@ _MAX_EAGER_BYTES = 1 << 20
 class GroupStore(AbstractDataStore):
     """Variables of one group.
 
-    Parameters
-    ----------
-    group : Group
-        The group.
-    fill_value_is_mask : bool, optional
-        Whether fill values mark missing elements; by default only in version 2.
-    closes : bool
-        Whether :meth:`close` also closes the store of the group.
-    dropped : frozenset of str
-        Names of arrays to ignore; they are not read.
+    ``fill_value_is_mask`` tells whether fill values mark missing elements, by default only in
+    version 2; ``dropped`` has the names of arrays that are not read.
     """
 
     __slots__ = ("closes", "dropped", "fill_value_is_mask", "group")
@@ -96,23 +88,9 @@ def open_readable_group(
 ) -> tuple[Group, bool]:
     """Open a group for reading, with the consolidated metadata of the root if it exists.
 
-    Also returns whether this call opened the store, so that it has to be closed.
-
-    Parameters
-    ----------
-    store_like, storage_options, zarr_format
-        As for :func:`zarr_core.open`.
-    group : str, optional
-        Path of the group below that of ``store_like``.
-    consolidated : bool, optional
-        Whether to use consolidated metadata; by default if it exists.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the group does not exist.
-    ValueError
-        If ``consolidated`` is true and there is no consolidated metadata.
+    Also returns whether this call opened the store, so that it has to be closed.  Raises
+    FileNotFoundError if the group does not exist, and ValueError if ``consolidated`` is true and
+    there is no consolidated metadata.
     """
     path = normalise_path(group or "")
     store, base = resolve_store_path(store_like, read_only=True, storage_options=storage_options)

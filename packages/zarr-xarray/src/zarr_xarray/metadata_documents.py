@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, array_from_metadata
 from zarr_core.errors import NodeExistsError
@@ -13,7 +13,7 @@ from zarr_core.extension import Location, strictjson
 from zarr_core.interfaces.metadata_document import read_metadata_from
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from zarr_core.extension import (
         JSON,
@@ -82,6 +82,29 @@ def create_exclusively(store: Store, documents: Documents) -> None:
     write(store, {key: documents[key] for key in others})
 
 
+def update_document(store: Store, key: str, change: Callable[[Any], bool]) -> bool:
+    """Change a JSON document by one atomic write; return whether it exists.
+
+    ``change`` changes the document in place, and returns whether to store it.
+    """
+    exists = False
+
+    def update(reader: ByteReader | None) -> Buffers | ByteReader | None:
+        nonlocal exists
+        exists = reader is not None
+        if reader is None:
+            return None
+        location = Location(store, key=key)
+        # Attributes may have NaN, which other writers store as a token that is not valid JSON.
+        document: Any = strictjson.loads(
+            read_metadata_from(reader, location), location, constants=True
+        )
+        return strictjson.encode(document) if change(document) else reader
+
+    store.update(key, update)
+    return exists
+
+
 class StaleError(Exception):
     """The stored metadata has changed since it was read.
 
@@ -101,27 +124,22 @@ def resize_if_unchanged(array: Array, shape: tuple[int, ...], format_: Format) -
     """
     known = documents_of(format_, array.path, array.metadata)
     main = next(reversed(known))
-    stale = False
+    stale = True
 
-    def change(reader: ByteReader | None) -> Buffers | ByteReader | None:
+    def change(stored: Any) -> bool:
         nonlocal stale
-        stale = True
-        if reader is None:
-            return None
-        location = Location(array.store, key=main)
-        stored = strictjson.loads(read_metadata_from(reader, location), location, constants=True)
         expected = known[main]
-        if not isinstance(stored, dict) or not isinstance(expected, dict):
-            return reader
-        if not strictjson.identical(
-            {name: value for name, value in stored.items() if name != "attributes"},
-            {name: value for name, value in expected.items() if name != "attributes"},
-        ):
-            return reader
-        stale = False
-        # Attributes may have NaN, which other writers store as a token that is not valid JSON.
-        return strictjson.encode({**stored, "shape": list(shape)})
+        stale = (
+            not isinstance(stored, dict)
+            or not isinstance(expected, dict)
+            or not strictjson.identical(
+                {name: value for name, value in stored.items() if name != "attributes"},
+                {name: value for name, value in expected.items() if name != "attributes"},
+            )
+        )
+        if not stale:
+            stored["shape"] = list(shape)
+        return not stale
 
-    array.store.update(main, change)
-    if stale:
+    if not update_document(array.store, main, change) or stale:
         raise StaleError(array.path)

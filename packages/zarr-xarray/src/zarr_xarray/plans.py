@@ -33,25 +33,9 @@ _CREATION_OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Options for all variables that are written together.
+    """Options for all variables that are written together, as for :meth:`xarray.Dataset.to_zarr`."""
 
-    Parameters
-    ----------
-    format : Format
-        The format of new arrays.
-    mode : str
-        As for :meth:`xarray.Dataset.to_zarr`.
-    append_dim : hashable, optional
-        The dimension to append along.
-    region : mapping
-        The part of stored arrays to write, by dimension.
-    safe_chunks, align_chunks : bool
-        Whether to check that chunks of Dask fit stored chunks, or to rechunk them.
-    write_empty_chunks : bool, optional
-        Whether to store chunks that contain only the fill value.
-    """
-
-    format: Format
+    format: Format  # of new arrays
     mode: str
     append_dim: Hashable | None
     region: Mapping[Any, slice]
@@ -62,32 +46,14 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How one variable is stored.
-
-    Parameters
-    ----------
-    name : str
-        Name of the array.
-    variable : Variable
-        The elements; those of a chunked array are computed later.
-    region : tuple of slice
-        The part of the array to write.
-    existing : Array, optional
-        The array, if it exists.
-    shape : tuple of int
-        The new shape of the array.
-    metadata : ArrayMetadata, optional
-        The metadata of a new array.
-    write_empty_chunks : bool, optional
-        Whether to store chunks that contain only the fill value.
-    """
+    """How one variable is stored."""
 
     name: str
-    variable: Variable
-    region: tuple[slice, ...]
+    variable: Variable  # elements; those of a chunked array are computed later
+    region: tuple[slice, ...]  # the part of the array to write
     existing: Array | None
-    shape: tuple[int, ...]
-    metadata: ArrayMetadata | None
+    shape: tuple[int, ...]  # the new one
+    metadata: ArrayMetadata | None  # of a new array
     write_empty_chunks: bool | None
 
 

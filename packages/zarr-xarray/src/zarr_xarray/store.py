@@ -14,7 +14,7 @@ from zarr_core.threads import concurrent_map
 
 from zarr_xarray import _xarray
 from zarr_xarray.commit import commit, load_overwritten
-from zarr_xarray.dimensions import dimension_names_of, user_attributes
+from zarr_xarray.dimensions import sizes_of, user_attributes
 from zarr_xarray.encoded_elements import StoredForm, check_new, encode_existing
 from zarr_xarray.encodings import without_native_fill_value
 from zarr_xarray.metadata_documents import StaleError
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
     from zarr_xarray.target import Target
 
-    DeferredWrite = tuple["DatasetStore", Sequence[Plan], Mapping[str, Any], Any]
+    DeferredWrite = tuple[
+        "DatasetStore", Mapping[Hashable, Variable], Mapping[str, Any], Collection[Hashable], Any
+    ]
 
 _ATTEMPTS = 100  # attempts to append, if other processes append meanwhile
 _UNCHANGED_ATTEMPTS = 8  # attempts while the arrays keep the same, different lengths
@@ -56,22 +58,10 @@ def _store(target: Target, plans: Sequence[Plan], arrays: Sequence[Array], write
 class DatasetStore(_xarray.ZarrStore):
     """A group to which variables are written.
 
-    Parameters
-    ----------
-    target : Target
-        The group.
-    mode, append_dim, region, safe_chunks, align_chunks
-        As for :meth:`xarray.Dataset.to_zarr`.
-    deferred : list, optional
-        Collects plans until :meth:`store_deferred` is called, so that all nodes of a tree are
-        planned before any is written.
-    rollback : Rollback, optional
-        Records every node that is created.
-
-    Notes
-    -----
-    xarray encodes the variables.  Everything is planned before anything is stored.  The
-    metadata documents are written first, each once, then the elements.
+    xarray encodes the variables.  Everything is planned before anything is stored.  The metadata
+    documents are written first, each once, then the elements.  ``deferred`` has the variables of
+    all nodes of a tree until :meth:`write` is called; ``rollback`` records every node that is
+    created.
     """
 
     __slots__ = ("deferred", "rollback", "target")
@@ -88,7 +78,7 @@ class DatasetStore(_xarray.ZarrStore):
         rollback: Rollback | None = None,
     ) -> None:
         self.target = target
-        self.deferred = deferred
+        self.deferred: list[DeferredWrite] = [] if deferred is None else deferred
         self.rollback = Rollback() if rollback is None else rollback
         self._mode = mode
         self._append_dim = append_dim
@@ -134,8 +124,7 @@ class DatasetStore(_xarray.ZarrStore):
     def get_dimensions(self) -> dict[str, int]:
         sizes: dict[str, int] = {}
         for array in self.target.arrays().values():
-            names = dimension_names_of(array, array.attrs.asdict())
-            sizes.update(zip(names, array.shape, strict=True))
+            sizes.update(sizes_of(array))
         return sizes
 
     def in_region(self, dataset: Dataset) -> Dataset:
@@ -184,38 +173,40 @@ class DatasetStore(_xarray.ZarrStore):
         writer: Any = None,
         unlimited_dims: Any = None,
     ) -> None:
-        """Store variables; the writer stores the elements of chunked arrays.
+        """Receive variables to write; the writer stores the elements of chunked arrays.
 
         ``check_encoding_set`` are the names of variables whose encoding the user passed.
         ``unlimited_dims`` is ignored, since all dimensions can be resized.
         """
-        with permit_nodes(reserved_names=True):  # xarray uses them for unnamed data
-            self._write(
-                variables, attributes, check_encoding_set,
-                _xarray.ArrayWriter() if writer is None else writer,
-            )  # fmt: skip
+        writer = _xarray.ArrayWriter() if writer is None else writer
+        self.deferred.append((self, variables, attributes, check_encoding_set, writer))
 
-    def _write(
-        self,
-        variables: Mapping[Hashable, Variable],
-        attributes: Mapping[str, Any],
-        check_encoding_set: Collection[Hashable],
-        writer: Any,
-    ) -> None:
-        if self.deferred is not None:
-            planned = self._make_plans(variables, attributes, check_encoding_set, trust=False)
-            self.deferred.append((self, *planned, writer))
-            return
+    def write(self) -> None:
+        """Write the variables that this store and those of its subgroups have received."""
+        with permit_nodes(reserved_names=True):  # xarray uses them for unnamed data
+            for target, plans, arrays, writer in self._commit():
+                _store(target, plans, arrays, writer)
+        self.deferred.clear()
+
+    def _commit(self) -> list[tuple[Target, Sequence[Plan], Sequence[Array], Any]]:
+        """Store the metadata documents of all nodes."""
         trust = self._append_dim is not None
         lengths: Mapping[str, int] = {}
         unchanged = 0
         for _ in range(_ATTEMPTS):
             try:
-                plans, encoded = self._make_plans(variables, attributes, check_encoding_set, trust)
-                load_overwritten(self.target, plans)
+                planned = [
+                    (node.target, *node.make_plans(variables, attributes, explicit, trust), writer)
+                    for node, variables, attributes, explicit, writer in self.deferred
+                ]
+                load_overwritten(
+                    self.target, [item for _, plans, _, _ in planned for item in plans]
+                )
                 with self.rollback.nested():
-                    arrays = commit(self.target, plans, encoded, self._mode)
-                break
+                    return [
+                        (target, plans, commit(target, plans, encoded, self._mode), writer)
+                        for target, plans, encoded, writer in planned
+                    ]
             except StaleError as error:
                 # The consolidated metadata is out of date, or another process appends.
                 unchanged = unchanged + 1 if error.lengths and error.lengths == lengths else 0
@@ -225,31 +216,17 @@ class DatasetStore(_xarray.ZarrStore):
                     sleep(random.uniform(0.5, 1) * _PAUSE * 2**unchanged)
                 lengths = error.lengths
                 trust = False
-        else:
-            raise ZarrError(
-                f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
-                f"{self._append_dim!r}: other processes changed its arrays during each of "
-                f"{_ATTEMPTS} attempts; nothing was appended, try again"
-            )
-        _store(self.target, plans, arrays, writer)
-
-    def store_deferred(self) -> None:
-        """Store the deferred plans: the metadata documents of all nodes, then the elements."""
-        deferred = self.deferred or ()
-        load_overwritten(self.target, [item for _, plans, _, _ in deferred for item in plans])
-        with self.rollback.nested(), permit_nodes(reserved_names=True):
-            stored = [
-                (node, plans, commit(node.target, plans, attributes, self._mode), writer)
-                for node, plans, attributes, writer in deferred
-            ]
-        for node, plans, arrays, writer in stored:
-            _store(node.target, plans, arrays, writer)
+        raise ZarrError(
+            f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
+            f"{self._append_dim!r}: other processes changed its arrays during each of "
+            f"{_ATTEMPTS} attempts; nothing was appended, try again"
+        )
 
     def close(self) -> None:
         if self.target.closes:
             self.target.store.close()
 
-    def _make_plans(
+    def make_plans(
         self,
         variables: Mapping[Hashable, Variable],
         attributes: Mapping[str, Any],
@@ -283,8 +260,9 @@ class DatasetStore(_xarray.ZarrStore):
         """Return the lengths of the arrays along the dimension to append to."""
         lengths: dict[str, int] = {}
         for name, array in existing.items() if self._append_dim is not None else ():
-            sizes = zip(dimension_names_of(array, array.attrs.asdict()), array.shape, strict=True)
-            lengths.update((name, size) for dim, size in sizes if dim == self._append_dim)
+            lengths.update(
+                (name, n) for dim, n in sizes_of(array).items() if dim == self._append_dim
+            )
         return lengths
 
     def _unequal_lengths(self, lengths: Mapping[str, int]) -> ZarrError:
@@ -332,8 +310,7 @@ class DatasetStore(_xarray.ZarrStore):
 
     def _check_append_dim(self, existing: Mapping[str, Array]) -> None:
         if self._append_dim is None or any(
-            self._append_dim in dimension_names_of(array, array.attrs.asdict())
-            for array in existing.values()
+            self._append_dim in sizes_of(array) for array in existing.values()
         ):
             return
         sizes = self.get_dimensions()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from xarray import DataArray, Dataset
+from xarray import DataArray, Dataset, DataTree
 from zarr_core.errors import NodeExistsError
 from zarr_core.hierarchy.rollback import Rollback
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def to_zarr(
-    data: Dataset | DataArray | _xarray.DataTree,
+    data: Dataset | DataArray | DataTree,
     store: Any = None,
     mode: Mode | None = None,
     group: str | None = None,
@@ -120,7 +120,7 @@ def to_zarr(
     >>> float(xr.open_dataset("data.zarr", engine="zarr_core")["t"].sum())
     3.0
     """
-    tree = isinstance(data, _xarray.DataTree)
+    tree = isinstance(data, DataTree)
     if tree and append_dim is not None:
         raise ValueError("append_dim is not supported for trees; append to each node separately")
     mode_chosen = _xarray.choose_mode(mode=mode, append_dim=append_dim, region=region)
@@ -135,8 +135,7 @@ def to_zarr(
     )  # fmt: skip
     rollback = Rollback()
     root = DatasetStore(
-        target, mode_chosen, append_dim, region, safe_chunks, align_chunks,
-        [] if tree else None, rollback,
+        target, mode_chosen, append_dim, region, safe_chunks, align_chunks, rollback=rollback
     )  # fmt: skip
     writer = _xarray.ArrayWriter()
     try:
@@ -147,7 +146,7 @@ def to_zarr(
                 dataset = node.in_region(dataset)
                 node.check_encoding(own, dataset.variables)
                 _xarray.dump_to_store(dataset, node, writer, encoding=own)
-            root.store_deferred()
+            root.write()
             rollback.add_cleanup(target.consolidated.remove_rolled_back)
             target.consolidated.write()
             writes = writer.sync(
@@ -167,7 +166,7 @@ def _nodes(data: Any, inherited: bool) -> list[tuple[str, Dataset, str]]:
     """Return the relative path, the dataset and the path in the encoding of each node."""
     if isinstance(data, DataArray):
         data = as_dataset(data)
-    if not isinstance(data, _xarray.DataTree):
+    if not isinstance(data, DataTree):
         _xarray.check_names(data)
         return [("", data, "")]
     return [

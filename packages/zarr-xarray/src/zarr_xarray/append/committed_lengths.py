@@ -14,15 +14,13 @@ from zarr_core.extension import (
     Location,
     Store,
     ZarrError,
-    strictjson,
 )
-from zarr_core.interfaces.metadata_document import read_metadata_from
 from zarr_core.names import join
 from zarr_core.threads import concurrent_map
 
-from zarr_xarray.dimensions import dimension_names_of
+from zarr_xarray.dimensions import sizes_of
 from zarr_xarray.encoded_elements import StoredForm, time_decoder
-from zarr_xarray.metadata_documents import array_at
+from zarr_xarray.metadata_documents import array_at, update_document
 from zarr_xarray.variables import variable_of
 
 if TYPE_CHECKING:
@@ -99,21 +97,13 @@ class Committed:
         """Set the lengths in the documents of the arrays and of groups above."""
 
         def update(item: Growing) -> None:
-            key = document_key(self.format, item.array.path)
-
-            def change(reader: ByteReader | None) -> Buffers | ByteReader | None:
-                if reader is None:
-                    return None  # removed by another program; the next append reports it
-                location = Location(self.store, key=key)
-                document: Any = strictjson.loads(
-                    read_metadata_from(reader, location), location, constants=True
-                )
-                if document["shape"][item.axis] == length:
-                    return reader
+            def change(document: Any) -> bool:
+                changes: bool = document["shape"][item.axis] != length
                 document["shape"][item.axis] = length
-                return strictjson.encode(document)
+                return changes
 
-            self.store.update(key, change)
+            # If it was removed by another program, the next append reports it.
+            update_document(self.store, document_key(self.format, item.array.path), change)
 
         _for_each(self.growing.values(), update, self.store)
         for path in self.ancestors:
@@ -166,30 +156,23 @@ def set_lengths(
     """
     listed = False
 
-    def change(reader: ByteReader | None) -> Buffers | ByteReader | None:
+    def change(document: Any) -> bool:
         nonlocal listed
         listed = False
-        if reader is None:
-            return None
-        location = Location(store, key=key)
-        document: Any = strictjson.loads(
-            read_metadata_from(reader, location), location, constants=True
-        )
         copies = _copies(document, format_) or {}
         changed = False
         for path, (axis, length) in lengths.items():
             if path not in copies:
-                return reader
+                return False
             shape = copies[path]["shape"]
             if expected is not None and shape[axis] != expected:
-                return reader
+                return False
             changed = changed or shape[axis] != length
             shape[axis] = length
         listed = True
-        return strictjson.encode(document) if changed else reader
+        return changed
 
-    store.update(key, change)
-    return listed
+    return update_document(store, key, change) and listed
 
 
 def invalidate_pending_commits(store: Store, key: str) -> None:
@@ -229,7 +212,7 @@ def read_committed(
     raw: dict[str, Variable] = {}
     fixed: dict[str, Array] = {}
     for name, array in arrays.items():
-        if dim in dimension_names_of(array, array.attrs.asdict()):
+        if dim in sizes_of(array):
             raw[name] = variable_of(array)
         else:
             fixed[name] = array
@@ -297,12 +280,7 @@ def _consolidated_arrays(
 def _is_empty(group: GroupMetadata, format_: Format, store: Store, path: str, dim: str) -> bool:
     """Whether no array has steps, according to the consolidated metadata."""
     arrays = _consolidated_arrays(group, format_, store, path).values()
-    return not any(
-        dict(zip(dimension_names_of(array, array.attrs.asdict()), array.shape, strict=True)).get(
-            dim
-        )
-        for array in arrays
-    )
+    return not any(sizes_of(array).get(dim) for array in arrays)
 
 
 def _unlisted(
@@ -316,7 +294,7 @@ def _unlisted(
         metadata = None if name in listed else format_.read(store, join(path, name))
         if isinstance(metadata, ArrayMetadata):
             array = array_at(store, join(path, name), format_, metadata, True)
-            if dim in dimension_names_of(array, array.attrs.asdict()):
+            if dim in sizes_of(array):
                 names.append(name)
     return names
 

@@ -70,9 +70,8 @@ class AppendLock:
 
         The argument of ``work`` is whether the last owner was this object, another one, or one
         that was interrupted.  It calls :meth:`begin_writing` before it writes: if it fails then,
-        the next owner receives ``"interrupted"``.
-
-        Raises LockLostError if another appender took over the lock before ``work`` had returned.
+        the next owner receives ``"interrupted"``.  Raises LockLostError if another appender took over
+        the lock before ``work`` had returned.
         """
         if self.exclusive:
             self.store.update(self.key, lambda reader: self._work(reader, work))

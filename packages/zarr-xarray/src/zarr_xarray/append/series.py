@@ -97,6 +97,7 @@ def create_series(
         if name in data.variables and name not in explicit
     }
     _xarray.dump_to_store(data, node, _xarray.ArrayWriter(), encoding={**others, **explicit})
+    node.write()
     copies.write()
 
 
