@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -13,29 +12,27 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from zarr_core.extension import (
     ByteRange,
     ByteReader,
-    Store,
     StoreError,
     ValueReplacedError,
     WrapperStore,
     check_key,
 )
 
-from zarr_stores.cache.caching_store import InvalidatingStore, repeat_if_replaced
+from zarr_stores._reader_store import ReaderStore
+from zarr_stores.cache.caching_store import InvalidatingStore
 from zarr_stores.cache.disk_files import Directory
 from zarr_stores.cache.pool import validate_check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from zarr_core.extension import Buffer
+    from zarr_core.extension import Store
 
     from zarr_stores.cache.disk_files import Entry
-    from zarr_stores.result_types import Values
 
 __all__ = ["DiskCacheInfo", "DiskCacheStore"]
 
 _ATTEMPTS = 5
-_WHOLE = ByteRange(0)
 
 
 class DiskCacheInfo(NamedTuple):
@@ -53,7 +50,7 @@ class DiskCacheInfo(NamedTuple):
     """Maximum size of the files in bytes; None for no limit."""
 
 
-class DiskCacheStore(InvalidatingStore):
+class DiskCacheStore(ReaderStore, InvalidatingStore):
     """A persistent cache of values, and of blocks of values, in a directory.
 
     Parameters
@@ -198,28 +195,6 @@ class DiskCacheStore(InvalidatingStore):
         return entry
 
     # --- readable ---
-
-    def get(self, key: str) -> Buffer | None:
-        value: Any = self.get_limited(key, sys.maxsize)
-        return value if value is None else value.toreadonly()
-
-    def get_limited(
-        self, key: str, limit: int, out: memoryview | None = None
-    ) -> Buffer | int | None:
-        part = ByteRange(0, limit) if out is None and limit < sys.maxsize else _WHOLE
-
-        def attempt() -> Buffer | int | None:
-            reader = self.open_value(key, part)
-            if reader is None:
-                return None
-            with reader:
-                return reader.read_limited(limit, out)
-
-        return repeat_if_replaced(attempt)
-
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        requested = list(key_ranges)
-        return repeat_if_replaced(lambda: Store.get_partial_values(self, requested))
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         directory, path = self.directory, self._path(key)

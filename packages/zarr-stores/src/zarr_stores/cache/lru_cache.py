@@ -15,7 +15,8 @@ from zarr_core.extension import (
     check_prefix,
 )
 
-from zarr_stores.cache.caching_store import MemoryCachingStore, repeat_if_replaced
+from zarr_stores._reader_store import repeat_if_replaced
+from zarr_stores.cache.caching_store import MemoryCachingStore
 from zarr_stores.cache.pool import CacheInfo, CachePool, OpenedValue
 from zarr_stores.cache.reader import CachedReader
 

@@ -98,21 +98,8 @@ class LMDBStore(SortedStore, DatabaseStore):
 
     # --- readable ---
 
-    def get(self, key: str) -> bytes | None:  # without helper functions, for speed
-        check_key(key)
-        environment = self._environment or self._open(create=False)
-        if environment is None:
-            self._check(key)
-            return None
-        try:
-            transaction = environment.begin()
-            try:
-                value: bytes | None = transaction.get(key.encode())
-                return value
-            finally:
-                transaction.abort()
-        except self._failures() as error:
-            raise self._failure(error, key, StoreReadError, "read") from error
+    def get(self, key: str) -> bytes | None:
+        return self._view(key, bytes)
 
     _get = get
 

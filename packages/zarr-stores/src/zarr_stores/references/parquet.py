@@ -24,7 +24,8 @@ from zarr_core.extension import (
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.references.document import target
-from zarr_stores.references.entries import References, SortedKeys, Target
+from zarr_stores.references.entries import References, Target
+from zarr_stores.sorted_keys import SortedKeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
