@@ -29,6 +29,7 @@ from zarr_stores.databases.lmdb_environment import (
     is_environment,
     open_shared,
 )
+from zarr_stores.remedies import required
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -304,11 +305,8 @@ class LMDBStore(SortedStore, DatabaseStore):
     def _open(self, *, create: bool) -> Any:
         environment = self._environment
         if environment is None:
-            try:
+            with required("lmdb", "lmdb", self):
                 import lmdb  # noqa: F401 - lazy: an extra, wanted by few
-            except ImportError as error:
-                reason = "the package lmdb is not installed: pip install 'zarr-stores[lmdb]'"
-                raise StoreError(reason, self) from error
 
             def work() -> Any:
                 return open_shared(

@@ -25,6 +25,7 @@ from zarr_core.extension import (
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.references.document import target
 from zarr_stores.references.entries import References, Target
+from zarr_stores.remedies import required
 from zarr_stores.sorted_keys import SortedKeys
 
 if TYPE_CHECKING:
@@ -166,14 +167,9 @@ class ParquetReferences(References):
         return table
 
     def _parsed(self, data: Any, key: str) -> Any:
-        try:
+        with required("pyarrow", "parquet", self._store):
             import pyarrow  # type: ignore[import-untyped]  # slow to import
             from pyarrow import parquet
-        except ImportError as error:
-            raise StoreError(
-                "the package pyarrow is not installed: pip install 'zarr-stores[parquet]'",
-                self._store,
-            ) from error
         try:
             file = parquet.ParquetFile(pyarrow.BufferReader(data))
             present = [name for name in _COLUMNS if name in file.schema_arrow.names]
