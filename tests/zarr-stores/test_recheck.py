@@ -9,7 +9,11 @@ import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
 from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
+from zarr_stores.cache.lru_cache import LRUCacheStore
 from zarr_stores.cache.recheck import recheck
+from zarr_stores.databases.dbm import DBMStore
+from zarr_stores.databases.lmdb import LMDBStore
+from zarr_stores.databases.sqlite import SQLiteStore
 
 FORMATS = [2, 3, "n5"]
 
@@ -32,15 +36,35 @@ def test_the_shape_and_the_attributes_of_another_writer_are_seen(tmp_path, zarr_
     assert writer[1].tolist() == [5] * 6
 
 
-def test_an_array_can_be_changed_through_the_object_that_rechecks(tmp_path):
-    writer = zarr.create_array(tmp_path / "a", shape=4, dtype="int8")
-    always = recheck(zarr.open(tmp_path / "a"))
-    always.append(np.ones(2, "int8"))
-    always.attrs["by"] = "always"
-    always.resize(5)
-    always.refresh()
-    writer.refresh()
-    assert (always.shape, writer.shape, dict(writer.attrs)) == ((5,), (5,), {"by": "always"})
+STORES = {
+    "directory": zarr.LocalStore,
+    "sqlite": SQLiteStore,
+    "lmdb": LMDBStore,
+    "dbm": DBMStore,
+    "memory": lambda path: zarr.MemoryStore(),
+    "cached": lambda path: LRUCacheStore(zarr.LocalStore(path), 10**6),
+}
+"""Some of their updates hold locks or transactions."""
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_an_array_is_changed_and_followed(tmp_path, name):
+    with STORES[name](tmp_path / "store") as store:
+        writer = zarr.create_array(store, data=np.arange(4), chunks=2)
+        always = recheck(zarr.open(store))
+        always.append(np.arange(4, 6))
+        always.attrs["by"] = "always"
+        assert always[...].tolist() == [*range(6)]
+        writer.refresh()
+        assert (writer.shape, dict(writer.attrs)) == ((6,), {"by": "always"})
+        writer.append([6])
+        writer.attrs["by"] = "writer"
+        assert always[...].tolist() == [*range(7)]
+        assert dict(always.attrs) == {"by": "writer"}
+        always.resize(2, only="shrink")
+        always.refresh()
+        writer.refresh()
+        assert writer.shape == always.shape == (2,)
 
 
 @pytest.mark.parametrize("kind", ["integers", "fields"])

@@ -2,7 +2,7 @@ import inspect
 from inspect import getattr_static
 
 import pytest
-from store_contract import StoreContract, get_into
+from store_contract import LocalWrapperContract, WrapperContract, get_into
 from zarr_core.extension import (
     Store,
     StoreError,
@@ -69,21 +69,9 @@ def test_capabilities_are_those_of_the_inner_store():
         assert getattr(store, name) != getattr(Store, name), name
 
 
-class TestWrapperStore(StoreContract):
-    pickles = False
-    test_pickle = None
-
+class TestWrapperStore(WrapperContract):
     def wrap(self, store):
         return WrapperStore(store)
-
-    def make(self, tmp_path):
-        return self.wrap(MemoryStore())
-
-    def again(self, store, *, read_only):
-        inner = store
-        while isinstance(inner, WrapperStore):
-            inner = inner.inner
-        return self.wrap(MemoryStore(inner._mapping, read_only))
 
 
 class Reversed(WrapperStore):
@@ -106,7 +94,7 @@ class Reversed(WrapperStore):
         return (key for key in keys if key.startswith(prefix))
 
 
-class TestReversed(TestWrapperStore):
+class TestReversed(WrapperContract):
     def wrap(self, store):
         return Reversed(store)
 
@@ -133,44 +121,34 @@ def test_a_subclass_of_a_wrapper_keeps_its_operations():
     assert Cache.list_dir is LRUCacheStore.list_dir
 
 
-class TestPrefixStore(TestWrapperStore):
+class TestPrefixStore(WrapperContract):
     def wrap(self, store):
         return PrefixStore(store, "deep/down")
 
 
-class TestLRUCacheStore(TestWrapperStore):
+class TestLRUCacheStore(WrapperContract):
     def wrap(self, store):
         return LRUCacheStore(store, 1000)
 
 
-class TestManifestStore(TestWrapperStore):
+class TestManifestStore(WrapperContract):
     def wrap(self, store):
         return ManifestStore(store)
 
 
-class TestStack(TestWrapperStore):
+class TestStack(WrapperContract):
     def wrap(self, store):
         return LRUCacheStore(PrefixStore(LRUCacheStore(WrapperStore(store), None), "p/"), 10_000)
 
 
-class TestStackOfLocalStore(StoreContract):
-    key_may_be_prefix = False
-
+class TestStackOfLocalStore(LocalWrapperContract):
     def wrap(self, store):
         return LRUCacheStore(PrefixStore(store, "p"), 4000)
 
-    def make(self, tmp_path):
-        return self.wrap(LocalStore(tmp_path / "store"))
 
-    def again(self, store, *, read_only):
-        return self.wrap(LocalStore(store.inner.inner.path, read_only))
-
-
-class TestReadOnlyStore(StoreContract):
-    key_may_be_prefix = False
-
-    def make(self, tmp_path):
-        return WrapperStore(LocalStore(tmp_path / "store"))
+class TestReadOnlyStore(LocalWrapperContract):
+    def wrap(self, store):
+        return WrapperStore(store)
 
     def again(self, store, *, read_only):
         return (ReadOnlyStore if read_only else WrapperStore)(store.inner)
