@@ -1,9 +1,10 @@
-"""Readers of values, some parts of which are already in memory."""
+"""Parts of values: in memory, from file objects, and from servers."""
 
 from __future__ import annotations
 
+import errno
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ByteReader, StoreReadError
 
@@ -33,6 +34,19 @@ def copy_held(
             if buffer:
                 missing.append((start, buffer))
     return missing
+
+
+def read_from_file(file: Any, parts: Sequence[tuple[int, memoryview]]) -> None:
+    """Fill the buffers of parts from a seekable file object, which may return less than requested."""
+    for start, buffer in parts:
+        file.seek(start)
+        done = 0
+        while done < len(buffer):
+            data = file.read(len(buffer) - done)
+            if not data:
+                raise OSError(errno.EIO, "the file is truncated")
+            buffer[done : done + len(data)] = data
+            done += len(data)
 
 
 class PartialReader(ByteReader):

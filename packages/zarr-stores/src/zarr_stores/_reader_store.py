@@ -11,13 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from zarr_core.extension import Buffer
+    from zarr_core.interfaces.store import Values
 
-    from zarr_stores.result_types import Values
 
 T = TypeVar("T")
 
 _ATTEMPTS = 5
 _WHOLE = ByteRange(0)
+
+
+def replaced(store: object, key: str) -> ValueReplacedError:
+    """Return the error of a reader whose value was replaced."""
+    return ValueReplacedError("the value was replaced while it was read", store, key)
 
 
 def repeat_if_replaced(attempt: Callable[[], T]) -> T:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from contextlib import contextmanager
 from itertools import chain
@@ -13,15 +12,15 @@ from zarr_core.extension import (
     ByteRange,
     ByteReader,
     StoreError,
-    ValueReplacedError,
     WrapperStore,
     check_key,
 )
 
-from zarr_stores._reader_store import ReaderStore
+from zarr_stores._reader_store import ReaderStore, replaced
 from zarr_stores.cache.caching_store import InvalidatingStore
 from zarr_stores.cache.disk_files import Directory
 from zarr_stores.cache.pool import validate_check
+from zarr_stores.cache.reader import ReopeningReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -275,7 +274,7 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
                 return reader
             reader.close()
         self._invalidate(key)
-        raise ValueReplacedError("the value was replaced while it was read", self, key)
+        raise replaced(self, key)
 
     def exists(self, key: str) -> bool:
         entry, fresh = self._entry(self._path(key))
@@ -316,7 +315,7 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         return (self.inner, self.path, self._max_bytes, *options)
 
 
-class _CachedReader(ByteReader):
+class _CachedReader(ReopeningReader):
     """Reader of one generation of a value, some blocks of which are cached."""
 
     def __init__(
@@ -328,14 +327,12 @@ class _CachedReader(ByteReader):
         inner: ByteReader | None,
         opened: float,
     ) -> None:
-        self._store = store
-        self._key = key
+        super().__init__(store, key, inner)
+        self._cache = store
         self._entry = entry
         self.size = entry.size or 0
         self._state = state
-        self._inner = inner
-        self._opened = opened
-        self._guard = threading.Lock()
+        self._validated = opened
         self.generation = entry.generation or None
         self.max_concurrency = store.max_concurrency
         self._directory = store.directory
@@ -367,7 +364,7 @@ class _CachedReader(ByteReader):
     def _fetch(self, missing: Sequence[tuple[int, memoryview, tuple[int, int]]]) -> None:
         """Read runs of blocks from the inner store and cache them."""
         begin, end = self._entry.bounds(*missing[0][2])
-        inner = self._reader(ByteRange(begin, end - begin))
+        inner = self._opened(ByteRange(begin, end - begin))
         fetched = []
         for start, buffer, run in missing:
             begin, end = self._entry.bounds(*run)
@@ -390,27 +387,15 @@ class _CachedReader(ByteReader):
             # Counted before the write, so that old files are removed first.
             self._directory.add(len(memory))
             self._entry.write(first, memory)
-            self._entry.used(time.time(), validated=self._opened)
+            self._entry.used(time.time(), validated=self._validated)
         except OSError:
             self._directory.count(errors=1)
 
-    def _reader(self, first: ByteRange) -> ByteReader:
-        with self._guard:
-            if self._inner is None:
-                path, changes = self._state
-                if self._directory.changes(path) != changes:
-                    raise ValueReplacedError(
-                        "the value was replaced while it was read", self._store, self._key
-                    )
-                self._opened = time.time()
-                self._inner = self._store.reopen(self._key, self._entry, first)
-                self.gap_bytes = self._directory.gap_bytes = self._inner.gap_bytes
-            return self._inner
-
-    def close(self) -> None:
-        if self._inner is None:
-            return
-        with self._guard:
-            inner, self._inner = self._inner, None
-        if inner is not None:
-            inner.close()
+    def _reopen(self, first: ByteRange) -> ByteReader:
+        path, changes = self._state
+        if self._directory.changes(path) != changes:
+            raise replaced(self._store, self._key)
+        self._validated = time.time()
+        inner = self._cache.reopen(self._key, self._entry, first)
+        self.gap_bytes = self._directory.gap_bytes = inner.gap_bytes
+        return inner

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core.extension import JSON, Buffer, ByteRange, ByteReader, Store
+    from zarr_core.interfaces.store import Listing
 
-    from zarr_stores.result_types import Listing
 
 __all__ = ["ConsolidatedMetadataStore"]
 

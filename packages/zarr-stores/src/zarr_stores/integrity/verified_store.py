@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core.extension import Buffer, ByteRange, ByteReader
+    from zarr_core.interfaces.store import Listing
 
-    from zarr_stores.result_types import Listing
 
 __all__ = ["VerifiedStore"]
 

@@ -26,23 +26,21 @@ from zarr_core.extension import (
 )
 from zarr_core.threads import parallel_for
 
-from zarr_stores._immutable import ImmutableStore
 from zarr_stores._reader_store import ReaderStore
 from zarr_stores.references.entries import PartReader, Target
 from zarr_stores.references.source import Source, source_of
 from zarr_stores.references.targets import Targets
 from zarr_stores.secrets import check_pickle, names_of_secrets, without_secrets
 from zarr_stores.unknown_options import check_options
+from zarr_stores.wrappers.read_only import ImmutableStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Self
 
     from zarr_core.extension import Buffer, ByteReader
+    from zarr_core.interfaces.store import Listing, Values
 
-    # Defined here, because ``list`` is a method within the class.
-    Values = list[Buffer | None]
-    Listing = tuple[list[str], list[str]]
 
 __all__ = ["ReferenceStore"]
 

@@ -29,7 +29,7 @@ from zarr_core.extension import (
 from zarr_core.interfaces.byte_reader import WrapperReader
 from zarr_core.stores.local_files import FileReader
 
-from zarr_stores._partial_reader import copy_held
+from zarr_stores._partial_reader import copy_held, read_from_file
 from zarr_stores.databases.database_store import is_key, path_exists
 
 if TYPE_CHECKING:
@@ -132,15 +132,7 @@ class StreamSource(ByteReader):
             # The processes share the file position, and a lost thread may hold the lock.
             raise StoreReadError("a file object cannot be used in a forked process")
         with self.lock:
-            for start, buffer in parts:
-                self.file.seek(start)
-                done = 0
-                while done < len(buffer):
-                    data = self.file.read(len(buffer) - done)
-                    if not data:
-                        raise StoreReadError("damaged archive: the file is truncated")
-                    buffer[done : done + len(data)] = data
-                    done += len(data)
+            read_from_file(self.file, parts)
 
 
 class _Prefetched(WrapperReader):

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from zipfile import ZipInfo
 
     from zarr_core.extension import Buffer, Buffers, Change
+    from zarr_core.interfaces.store import Values
 
-    Values = list[Buffer | None]
 
 __all__ = ["ZipStore"]
 
