@@ -287,7 +287,7 @@ class ServerStoreContract(DatabaseContract):
     def test_a_server_that_is_not_there(self, store, server):
         store.set("a/k", b"v")
         server.kill()
-        store = self.at(unique(), retry_timeout=0.1, connect_timeout=0.3)
+        store = self.at(unique(), retry_timeout=0.1, connect_timeout=0.1)
         for call in (
             lambda: store.get("a/k"),
             lambda: store.set("a/k", b"new"),

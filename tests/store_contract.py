@@ -13,6 +13,7 @@ class StoreContract(StoreTests):
 class WrapperContract(StoreContract):
     """Base class of the tests of a wrapper, around a MemoryStore."""
 
+    examples = 10
     pickles = False
     test_pickle = None  # as a MemoryStore
 

@@ -67,6 +67,8 @@ class Written(ReferenceStore):
 class TestReading(StoreValueTests, StoreKeyTests):
     """The read tests of stores, with parts of a file."""
 
+    examples = 10
+
     def make(self, tmp_path):
         return Written(tmp_path / "data.bin")
 

@@ -93,7 +93,7 @@ class CachedReader(ReopeningReader):
         return self._memory.find(self._name, ByteRange(start, length), self._changes)
 
     def _reopen(self, first: ByteRange) -> ByteReader:
-        reader = self._store.inner.open_value(self._key, first)
+        reader: ByteReader | None = self._store.inner.open_value(self._key, first)
         generation = None if reader is None else reader.generation
         if generation is None:  # the known one is from the store, too
             generation = self._store.inner.generation(self._key)

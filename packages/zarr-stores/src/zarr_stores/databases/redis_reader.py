@@ -98,10 +98,8 @@ class RedisReader(PartialReader):
                 return answers_while_watching(self._connection, *commands, ("CLIENT", "INFO"))
 
         # A new connection could not detect that the value was replaced.
-        *found, state = self._store.request(
-            self._key, ValueReplacedError, "read", work, again=False
-        )
-        if is_dirty(state) is not False:
+        found = self._store.request(self._key, ValueReplacedError, "read", work, again=False)
+        if is_dirty(found.pop()) is not False:
             raise replaced(self._store, self._key)
         return found
 
