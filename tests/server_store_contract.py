@@ -353,10 +353,7 @@ class ServerStoreContract(DatabaseContract):
     @pytest.mark.parametrize(
         "fault", [reset(100_000), truncate(100_000), drop()], ids=lambda fault: fault.kind
     )
-    def test_an_answer_that_breaks_off_is_asked_for_again(
-        self, proxy_before, server, fault, caplog
-    ):
-        caplog.set_level(logging.INFO, logger="zarr_core.retries")
+    def test_an_answer_that_breaks_off_is_asked_for_again(self, proxy_before, server, fault):
         proxy = proxy_before(server, "tcp")
         value = np.random.default_rng(3).bytes(300_000)
         place = self.at(unique(), proxy)
@@ -370,10 +367,6 @@ class ServerStoreContract(DatabaseContract):
             proxy.inject(fault)  # of the next connection
             assert read() == value
             assert len(proxy.traffic.faults) == 1
-            if fault.kind == "reset":  # pymongo notices the others before it sends a request
-                assert f"{place} 'k' cannot be read (" in caplog.text
-                assert "; repeating the request" in caplog.text
-                caplog.clear()
             proxy.reset()
         proxy.break_connections()
         proxy.inject(fault)

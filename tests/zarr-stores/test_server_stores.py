@@ -1,5 +1,6 @@
 """Stores on database servers: one contract, and what is peculiar to each."""
 
+import logging
 import random
 import sys
 import time
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from server_store_contract import ServerStoreContract, unique
+from servers.faults import reset
 from servers.postgres_server import PostgresServer
 from servers.redis_server import RedisServer
 from zarr_core.extension import ByteRange, StoreError, StoreReadError
@@ -74,6 +76,17 @@ class TestRedisStore(ServerStoreContract):
                 store.update("list", lambda reader: b"")
             store.update("k", lambda reader: b"v")
         assert client.llen(f"{head}:list") == 1
+
+    def test_a_repeated_request_is_logged(self, proxy_before, server, caplog):
+        caplog.set_level(logging.INFO, logger="zarr_core.retries")
+        proxy = proxy_before(server, "tcp")
+        with self.at(unique(), proxy) as store:
+            store.set("k", bytes(300_000))
+            proxy.break_connections()
+            proxy.inject(reset(100_000))  # of the next connection
+            assert bytes(store.get("k")) == bytes(300_000)
+            assert f"{store} 'k' cannot be read (" in caplog.text
+            assert "; repeating the request" in caplog.text
 
     def test_a_closed_reader_reads_no_more(self, store):
         store.set("k", bytes(200_000))
