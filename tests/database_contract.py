@@ -1,10 +1,14 @@
 """What all databases promise to several processes and writers, in files and on servers."""
 
+import os
 import pickle
 import subprocess
 import sys
+import threading
 
+import numpy as np
 from store_contract import StoreContract
+from waits import PATIENCE
 from zarr_core.extension import ByteRange
 
 
@@ -21,7 +25,7 @@ def work(cell):
         value = bytearray(reader.read(0, reader.size))
         value[cell] += 1
         return value
-    for _ in range(10):
+    for _ in range(5):
         store.update("c/0", change)
 threads = [threading.Thread(target=work, args=(first + number,)) for number in range(4)]
 for thread in threads: thread.start()
@@ -32,6 +36,9 @@ store.close()
 
 class DatabaseContract(StoreContract):
     """Base class of the tests of a database."""
+
+    has_snapshots = True
+    """Whether an open reader returns the value as it was, also after it is replaced."""
 
     def test_reading_creates_nothing(self, tmp_path):
         store = self.make(tmp_path)
@@ -50,12 +57,92 @@ class DatabaseContract(StoreContract):
         assert [*tmp_path.iterdir()] == before
         store.close()
 
+    def test_listing_skips_deeper_keys(self, store):
+        keys = ["a", "a!", "a-b/c", "a/b/c", "a/b/d", "a/b0", "a0", "é/x", "é/\U0010ffff"]
+        for key in keys:
+            store.set(key, b"")
+        found, prefixes = store.list_dir("")
+        assert sorted(found) == ["a", "a!", "a0"]
+        assert sorted(prefixes) == ["a-b/", "a/", "é/"]
+        assert store.list_dir("a/") == (["a/b0"], ["a/b/"])
+        assert sorted(store.list_dir("é/")[0]) == ["é/x", "é/\U0010ffff"]
+
+    def test_parts_of_a_large_value(self, store):
+        value = np.random.default_rng(1).bytes(3_000_000)
+        store.set("k", value)
+        for first in (None, ByteRange(-100), ByteRange(2_000_000, 10), ByteRange(0)):
+            with store.open_value("k", first) as reader:
+                assert reader.size == len(value)
+                assert bytes(reader.read(2_999_990, 10)) == value[-10:]
+                buffers = [bytearray(50_000) for _ in range(20)]
+                parts = [(number * 140_001, memoryview(it)) for number, it in enumerate(buffers)]
+                reader.read_into(parts)
+                for start, buffer in parts:
+                    assert buffer == value[start : start + 50_000]
+        expected = {
+            **{ByteRange(start, 50_000): value[start : start + 50_000] for start, _ in parts},
+            ByteRange(-9): value[-9:],
+            ByteRange(-9, 4): value[-9:-5],
+            ByteRange(2_999_999, 2**40): value[-1:],
+            ByteRange(2**40, 5): b"",
+            ByteRange(-(2**40), 3): value[:3],
+        }
+        for part in [*expected][-6:]:
+            assert [*map(bytes, store.get_partial_values([("k", part)]))] == [expected[part]]
+        together = store.get_partial_values([*(("k", it) for it in expected), ("n", ByteRange(0))])
+        assert together.pop() is None
+        assert [*map(bytes, together)] == [*expected.values()]
+
     def test_processes_with_threads_lose_nothing(self, store):
         store.set("c/0", bytes(12))
         state = pickle.dumps(store).hex()
         running = [subprocess.Popen(program(COUNT, state, 4 * number)) for number in range(3)]
         assert [one.wait() for one in running] == [0] * 3
-        assert bytes(store.get("c/0")) == b"\x0a" * 12
+        assert bytes(store.get("c/0")) == b"\x05" * 12
+
+    def test_a_forked_process_uses_the_store_on(self, store):
+        store.set("k", b"parent")
+        store.set("large", bytes(200_000))
+        with store.open_value("large", ByteRange(0, 1)) as reader:
+            child = os.fork()
+            if not child:
+                ok = False
+                try:
+                    ok = bytes(store.get("k")) == b"parent"
+                    store.set("k", b"child")
+                    store.update("k", lambda old: bytes(old.read(0, 5)) + b"!")
+                    store.close()
+                finally:
+                    os._exit(0 if ok else 1)
+            assert os.waitpid(child, 0)[1] == 0
+            for number in range(1, 6 if self.has_snapshots else 0):
+                # The space of values without readers is reused.
+                store.set("large", bytes([number]) * 200_000)
+            assert bytes(reader.read(0, 200_000)) == bytes(200_000)
+            store.erase("large")
+            if self.has_snapshots:
+                assert bytes(reader.read(199_997, 3)) == bytes(3)
+        assert bytes(store.get("k")) == b"child!"
+        assert store.get("large") is None
+
+    def test_readers_do_not_wait_for_an_update(self, store):
+        store.set("k", b"old")
+        inside, done = threading.Event(), threading.Event()
+
+        def change(reader):
+            inside.set()
+            assert done.wait(PATIENCE)
+            return b"new"
+
+        thread = threading.Thread(target=store.update, args=("k", change))
+        thread.start()
+        assert inside.wait(PATIENCE)
+        assert bytes(store.get("k")) == b"old"
+        store.set("other", b"v")
+        assert thread.is_alive()
+        done.set()
+        thread.join()
+        assert bytes(store.get("k")) == b"new"
 
     def test_an_update_that_is_always_late_gets_its_turn(self, store):
         store.set("k", b"0")

@@ -1,10 +1,47 @@
 """The requirements of every store."""
 
 from zarr_conformance.kit import StoreTests
+from zarr_core.extension import WrapperStore
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
 
 
 class StoreContract(StoreTests):
     """Base class of the tests of a store: implement ``make``, and declare the features of the store."""
+
+
+class WrapperContract(StoreContract):
+    """Base class of the tests of a wrapper, around a MemoryStore."""
+
+    examples = 10
+    pickles = False
+    test_pickle = None  # as a MemoryStore
+
+    def wrap(self, store):
+        """The store around another store."""
+        raise AssertionError("wrap the store")
+
+    def make(self, tmp_path):
+        return self.wrap(MemoryStore())
+
+    def again(self, store, *, read_only):
+        while isinstance(store, WrapperStore):
+            store = store.inner
+        if isinstance(store, LocalStore):
+            return self.wrap(LocalStore(store.path, read_only))
+        return self.wrap(MemoryStore(store._mapping, read_only))
+
+
+class LocalWrapperContract(WrapperContract):
+    """Base class of the tests of a wrapper, around a LocalStore."""
+
+    pickles = True
+    key_may_be_prefix = False
+    test_pickle = StoreContract.test_pickle
+    test_deep_keys = None  # slow, as a LocalStore
+
+    def make(self, tmp_path):
+        return self.wrap(LocalStore(tmp_path / "store"))
 
 
 def get_into(store, key, buffer):

@@ -3,6 +3,7 @@
 import pickle
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -105,15 +106,12 @@ def test_threads_decode_a_chunk_once():
     array = zarr.open_array(ChunkCacheStore(store, 10**7))
     start = threading.Barrier(8)
 
-    def work():
+    def work(_):
         start.wait()
-        assert array[5] == 5
+        return array[5]
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        assert [*pool.map(work, range(8))] == [5] * 8
     assert store.reads == 1
 
 
@@ -265,11 +263,8 @@ def test_threads_that_read_and_write_see_the_elements_of_numpy(count):
             if pool.cache_info().nbytes > pool.max_bytes:
                 failures.append("limit")
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        assert [*threads.map(work, range(4))] == [None] * 4
     assert failures == []
     assert np.array_equal(zarr.open_array(store)[...], expected)
     assert pool.cache_info().hits

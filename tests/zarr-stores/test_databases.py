@@ -1,24 +1,44 @@
-"""Guarantees of databases for several processes."""
+"""Databases in files: guarantees for several processes, and what is peculiar to each."""
 
 import os
 import pickle
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
+import numpy as np
 import pytest
 import zarr_core as zarr
-from database_contract import program
-from waits import PATIENCE
-from zarr_core.extension import ByteRange, StoreError, StoreKeyError
+from database_contract import DatabaseContract, program
+from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, WrapperStore
 from zarr_stores.databases.dbm import DBMStore
 from zarr_stores.databases.lmdb import LMDBStore
 from zarr_stores.databases.sqlite import SQLiteStore
+from zarr_stores.wrappers.prefix import PrefixStore
 
 KINDS = {"sqlite": SQLiteStore, "lmdb": LMDBStore}
+
+
+class TestSQLiteStore(DatabaseContract):
+    name = "sqlite"
+    kind = SQLiteStore
+
+    def make(self, tmp_path):
+        return self.kind(tmp_path / "store")
+
+    def again(self, store, *, read_only):
+        return self.kind(store.path, read_only=read_only)
+
+
+class TestLMDBStore(TestSQLiteStore):
+    name = "lmdb"
+    kind = LMDBStore
+    test_deep_keys = None  # keys have at most 511 bytes
 
 
 @pytest.fixture(params=KINDS)
@@ -59,54 +79,6 @@ def test_a_killed_writer_loses_no_acknowledged_value(store):
     store.set("next", b"v")  # locks of the killed process are released
 
 
-def test_a_forked_process_uses_the_store_on(store):
-    store.set("k", b"parent")
-    store.set("large", bytes(200_000))
-    with store.open_value("large") as reader:
-        child = os.fork()
-        if not child:
-            try:
-                ok = bytes(store.get("k")) == b"parent"
-                store.set("k", b"child")
-                store.close()
-            finally:
-                os._exit(0 if ok else 1)
-        assert os.waitpid(child, 0)[1] == 0
-        for number in range(1, 6):  # the space of values without readers is reused
-            store.set("large", bytes([number]) * 200_000)
-        assert bytes(reader.read(0, 200_000)) == bytes(200_000)
-    assert bytes(store.get("k")) == b"child"
-
-
-def test_a_spawned_process_opens_the_same_location(store):
-    store.set("k", b"v")
-    code = "import pickle, sys; pickle.loads(bytes.fromhex(sys.argv[1])).set('k', b'w')"
-    subprocess.run(program(code, pickle.dumps(store).hex()), check=True)
-    assert bytes(store.get("k")) == b"w"
-
-
-def test_readers_do_not_wait_for_an_update(store):
-    store.set("k", b"old")
-    inside, done, left = (threading.Event() for _ in range(3))
-
-    def change(reader):
-        inside.set()
-        assert done.wait(PATIENCE)
-        left.set()
-        return b"new"
-
-    thread = threading.Thread(target=store.update, args=("k", change))
-    thread.start()
-    assert inside.wait(PATIENCE)
-    assert bytes(store.get("k")) == b"old"
-    store.set("other", b"v")
-    assert thread.is_alive()
-    assert not left.is_set()
-    done.set()
-    thread.join()
-    assert bytes(store.get("k")) == b"new"
-
-
 @pytest.mark.parametrize("kind", [*KINDS.values(), DBMStore])
 def test_a_permission_error_is_not_a_missing_database(kind, tmp_path):
     (tmp_path / "loop").symlink_to("loop")  # fails for root, too
@@ -141,7 +113,7 @@ def test_closing_while_others_read(store):
     try:
         with ThreadPoolExecutor(4) as pool:
             readers = [pool.submit(read) for _ in range(4)]
-            end = time.monotonic() + 0.7
+            end = time.monotonic() + 0.3
             while time.monotonic() < end:
                 store.close()
             done.set()
@@ -160,41 +132,6 @@ def test_a_sqlite_file_that_cannot_be_changed_is_read(tmp_path, monkeypatch):
         with pytest.raises(StoreError, match="'k': cannot be written"):
             store.set("k", b"new")
         assert bytes(store.get("k")) == b"value"
-
-
-def test_parts_of_a_large_value(store):
-    value = bytes(range(256)) * 1000
-    store.set("k", value)
-    with store.open_value("k") as reader:
-        assert reader.size == len(value)
-        assert bytes(reader.read(250_001, 9)) == value[250_001:250_010]
-        parts = {
-            ByteRange(-9): value[-9:],
-            ByteRange(-9, 4): value[-9:-5],
-            ByteRange(250_001, 9): value[250_001:250_010],
-            ByteRange(255_999, 2**40): value[-1:],
-            ByteRange(2**40, 5): b"",
-            ByteRange(-(2**40), 3): value[:3],
-        }
-        for part, expected in parts.items():
-            assert [*map(bytes, store.get_partial_values([("k", part)]))] == [expected]
-        together = store.get_partial_values([("k", part) for part in parts])
-        assert [*map(bytes, together)] == [*parts.values()]
-        store.erase("k")
-        assert bytes(reader.read(0, 3)) == value[:3]
-    assert store.get("k") is None
-
-
-def test_listing_skips_deeper_keys(store):
-    keys = ["a", "a!", "a-b/c", "a/b/c", "a/b/d", "a/b0", "a0", "a/", "é/x"]
-    for key in keys:
-        if not key.endswith("/"):
-            store.set(key, b"")
-    found, prefixes = store.list_dir("")
-    assert sorted(found) == ["a", "a!", "a0"]
-    assert sorted(prefixes) == ["a-b/", "a/", "é/"]
-    assert store.list_dir("a/") == (["a/b0"], ["a/b/"])
-    assert store.list_dir("é/") == (["é/x"], [])
 
 
 def test_a_file_that_is_not_a_database_raises(kind, tmp_path):
@@ -234,9 +171,6 @@ def test_a_directory_is_an_environment_if_it_is_one(tmp_path):
 
 
 def test_a_table_with_other_columns_raises(tmp_path):
-    import sqlite3
-    from contextlib import closing
-
     path = tmp_path / "other.sqlite"
     with closing(sqlite3.connect(path)) as database:
         database.execute("CREATE TABLE zarr(name, data)")
@@ -255,3 +189,141 @@ def test_a_closed_sqlite_file_is_one_file(tmp_path):
     assert os.listdir(tmp_path) == ["s.sqlite"]
     assert bytes(store.get("n")) == b"\0\0z"
     store.close()
+
+
+# --- SQLite ---
+
+
+def test_keys_that_are_not_utf_8_are_ignored(tmp_path):
+    path = tmp_path / "t.sqlite"
+    with SQLiteStore(path) as store:
+        store.set("a/b", b"1")
+        store.set("c/d", b"2")
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("INSERT INTO zarr(k, v) VALUES (CAST(x'632fff' AS TEXT), x'00')")
+            connection.execute("INSERT INTO zarr(k, v) VALUES (CAST(x'fe' AS TEXT), x'00')")
+        assert list(store.list_prefix("")) == ["a/b", "c/d"]
+        assert list(store.list_prefix("c/")) == ["c/d"]
+        assert store.list_dir("") == ([], ["a/", "c/"])
+        assert store.list_dir("c/") == (["c/d"], [])
+        store.set("é", b"3")
+        assert list(store.list_prefix("")) == ["a/b", "c/d", "é"]
+        store.erase_prefix("c/")
+        assert list(store.list_prefix("")) == ["a/b", "é"]
+
+
+def test_keys_that_a_damaged_file_has_as_null_are_ignored(tmp_path):
+    path = tmp_path / "t.sqlite"
+    with SQLiteStore(path) as store:
+        for key in ("a", "b", "damaged"):
+            store.set(key, b"1")
+    data = path.read_bytes()
+    # In the record of the index: a header of 3 bytes, the types of the text and of the row.
+    text = bytes([3, 13 + 2 * len("damaged"), 1]) + b"damaged"
+    assert data.count(text) == 1
+    path.write_bytes(data.replace(text, bytes([3, 0, 1]) + b"damaged"))
+    with SQLiteStore(path, read_only=True) as store:
+        assert list(store.list_prefix("")) == ["a", "b"]
+        assert store.list_dir("") == (["a", "b"], [])
+
+
+def test_an_operational_error_without_a_code_is_a_store_error(tmp_path, monkeypatch):
+    store = SQLiteStore(tmp_path / "t.sqlite")
+    store.set("a", b"1")
+
+    def take(**_):
+        raise sqlite3.OperationalError("of Python, not of SQLite")
+
+    store.close()
+    monkeypatch.setattr(store._connections, "take", take)
+    with pytest.raises(StoreReadError, match="cannot be read: of Python, not of SQLite"):
+        store.get("a")
+
+
+# --- LMDB ---
+
+
+def test_a_key_of_512_bytes_is_rejected(tmp_path):
+    store = LMDBStore(tmp_path / "s")
+    store.set("é" * 255 + "k", b"v")
+    with pytest.raises(StoreKeyError, match="511"):
+        store.set("é" * 256, b"v")
+
+
+def test_a_full_environment_raises(tmp_path):
+    store = LMDBStore(tmp_path / "s.lmdb", map_size=1 << 17)
+    store.set("k", b"v")
+    with pytest.raises(StoreError, match="map_size"):
+        store.set("large", bytes(1 << 18))
+    assert store.get("k") == b"v"
+    assert sorted(it.name for it in (tmp_path / "s.lmdb").iterdir()) == ["data.mdb", "lock.mdb"]
+
+
+@pytest.mark.parametrize("fsync", [False, True])
+def test_flush_writes_to_the_disk(tmp_path, fsync):
+    store = LMDBStore(tmp_path / "a", fsync=fsync)
+    store.flush()
+    assert not (tmp_path / "a").exists()
+    store.set("k", b"v")
+    store.flush()
+    LMDBStore(tmp_path / "a", read_only=True).flush()
+    assert bytes(store.get("k")) == b"v"
+
+
+def transactions(store):
+    """The number of transactions since the environment was created."""
+    return store._environment.info()["last_txnid"]
+
+
+def test_small_chunks_are_stored_in_one_transaction(tmp_path):
+    store = LMDBStore(tmp_path / "s")
+    values = np.arange(1, 2_001, dtype="i4")
+    array = zarr.create_array(store, shape=2_000, chunks=2, dtype="i4", fill_value=0)
+    before = transactions(store)
+    array[...] = values
+    assert transactions(store) == before + 1
+    assert np.array_equal(zarr.open_array(store)[...], values)
+    array[:1_000] = np.arange(1_000) // 1_000  # 500 empty chunks, which are removed
+    assert transactions(store) == before + 2
+    assert sum(key.startswith("c/") for key in store.list()) == 500
+
+
+def test_a_batch_is_stored_completely_or_not_at_all(tmp_path):
+    store = LMDBStore(tmp_path / "s", map_size=1 << 17)
+    store.set("k", b"old")
+    with pytest.raises(StoreError, match="map_size"):
+        store.set_values([("k", b"new"), ("large", bytes(1 << 18))])
+    assert bytes(store.get("k")) == b"old"
+    with pytest.raises(StoreKeyError, match="511"):
+        store.set_values([("k", b"new"), ("l" * 512, b"")])
+    store.set_values([])
+    assert sorted(store.list()) == ["k"]
+
+
+def test_wrappers_keep_batches(tmp_path):
+    store = LMDBStore(tmp_path / "s")
+    array = zarr.create_array(
+        PrefixStore(WrapperStore(store), "p/"), shape=100, chunks=2, dtype="i4", fill_value=-1
+    )
+    before = transactions(store)
+    array[...] = np.arange(100)
+    assert transactions(store) == before + 1
+    assert zarr.open_array(store, path="p")[99] == 99
+
+
+def test_small_values_are_copied_in_few_transactions(tmp_path):
+    source = zarr.MemoryStore()
+    array = zarr.create_array(source, shape=1000, chunks=1, dtype="int64", path="a")
+    array[:] = np.arange(1, 1001)
+    keys = set(source.list())
+    store = LMDBStore(tmp_path / "s")
+    store.set("k", b"v")  # creates the environment
+    before, counts = transactions(store), []
+    result = zarr.copy_store(source, store, progress=lambda progress: counts.append(progress.done))
+    assert transactions(store) - before <= 4
+    assert result.copied == len(keys) == counts[-1]
+    assert {key: bytes(store.get(key)) for key in keys} == {key: source.get(key) for key in keys}
+    array[:2] = -1
+    result = zarr.copy_store(source, store, if_exists="update")
+    assert np.array_equal(zarr.open_array(store, path="a")[:], array[:])
+    assert result.copied == 2

@@ -259,7 +259,7 @@ except StoreError:
 def test_a_database_that_several_processes_create_keeps_what_each_stored(tmp_path, backend):
     if backend == "berkeley":
         pytest.importorskip("berkeleydb")
-    for attempt in range(4):
+    for attempt in range(2):
         path = tmp_path / f"{attempt}" / "s"
         writers = {
             key: subprocess.Popen(

@@ -14,7 +14,7 @@ import zarr_core as zarr
 from counting_store import CountingStore, VersionedStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_contract import StoreContract, get_into
+from store_contract import LocalWrapperContract, StoreContract, WrapperContract, get_into
 from waits import wait_until
 from zarr_core.extension import BufferByteReader, ByteRange, StoreError, WrapperStore
 from zarr_core.interfaces.byte_reader import WrapperReader
@@ -37,19 +37,17 @@ def files(tmp_path):
     return sorted(path for path in (tmp_path / "cache").glob("*/*") if path.is_file())
 
 
-class TestDiskCacheOfLocalStore(StoreContract):
-    key_may_be_prefix = False
+class TestDiskCacheOfLocalStore(LocalWrapperContract):
     examples = 15
     options = {"check": "generation", "block_bytes": 7}
+    test_deep_keys = StoreContract.test_deep_keys
 
-    def wrap(self, store, path):
-        return DiskCacheStore(store, path, 100_000, **self.options)
+    @pytest.fixture(autouse=True)
+    def _path(self, tmp_path):
+        self.path = tmp_path / "cache"
 
-    def make(self, tmp_path):
-        return self.wrap(LocalStore(tmp_path / "store"), tmp_path / "cache")
-
-    def again(self, store, *, read_only):
-        return self.wrap(LocalStore(store.inner.path, read_only), store.path)
+    def wrap(self, store):
+        return DiskCacheStore(store, self.path, 100_000, **self.options)
 
 
 class TestNeverAsked(TestDiskCacheOfLocalStore):
@@ -57,21 +55,17 @@ class TestNeverAsked(TestDiskCacheOfLocalStore):
     test_deep_keys = None  # slow, and the same as above
 
 
-class TestAskedAfterSeconds(TestDiskCacheOfLocalStore):
+class TestAskedAfterSeconds(TestNeverAsked):
     options = {"check": 60, "keep_missing": True, "block_bytes": 1000}
-    test_deep_keys = None
 
 
-class TestOverMemory(StoreContract):
-    pickles = False
-    test_pickle = None
+class TestOverMemory(WrapperContract):
+    @pytest.fixture(autouse=True)
+    def _path(self, tmp_path):
+        self.path = tmp_path / "cache"
 
-    def make(self, tmp_path):
-        return DiskCacheStore(MemoryStore(), tmp_path / "cache", 2000, block_bytes=100)
-
-    def again(self, store, *, read_only):
-        inner = MemoryStore(store.inner._mapping, read_only)
-        return DiskCacheStore(inner, store.path, 2000, block_bytes=100)
+    def wrap(self, store):
+        return DiskCacheStore(store, self.path, 2000, block_bytes=100)
 
 
 # --- reads ---

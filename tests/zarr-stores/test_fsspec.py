@@ -16,15 +16,35 @@ from zarr_stores.fsspec import FsspecStore  # noqa: E402
 pytest_plugins = ["servers.fixtures"]
 
 
-class TestMemory(StoreContract):
-    pickles = False
-    test_pickle = None  # see below
+class FsspecContract(StoreContract):
+    """Base class of the tests of a file system; a subclass is a row of the table."""
+
+    root = ""
+    """The URL of a directory."""
+
+    options = {}
 
     def make(self, tmp_path):
-        return FsspecStore.from_url(f"fsspec+memory://{tmp_path}")
+        return FsspecStore.from_url(f"{self.root}{tmp_path}/field", **self.options)
 
     def again(self, store, *, read_only):
-        return FsspecStore.from_url(store.url, read_only=read_only)
+        return FsspecStore.from_url(store.url, read_only=read_only, **self.options)
+
+
+class WithoutLineFeeds(FsspecContract):
+    """moto cannot route a path with a line feed, and FTP sends lines."""
+
+    examples = 5
+
+    @pytest.mark.parametrize("key", [key for key in GOOD_KEYS if "\n" not in key], ids=ascii)
+    def test_unusual_keys_are_valid(self, store, key):
+        super().test_unusual_keys_are_valid(store, key)
+
+
+class TestMemory(FsspecContract):
+    root = "fsspec+memory://"
+    pickles = False
+    test_pickle = None  # see below
 
     def test_a_memory_file_system_is_not_pickled(self, store):
         for read_only in (False, True):
@@ -32,40 +52,22 @@ class TestMemory(StoreContract):
                 pickle.dumps(self.again(store, read_only=read_only))
 
 
-class TestLocal(StoreContract):
+class TestLocal(FsspecContract):
+    root = "fsspec+file://"
     key_may_be_prefix = False
 
-    def make(self, tmp_path):
-        return FsspecStore.from_url((tmp_path / "field").as_uri().replace("file", "fsspec+file", 1))
 
-    def again(self, store, *, read_only):
-        return FsspecStore.from_url(store.url, read_only=read_only)
-
-
-class TestS3(StoreContract):
-    examples = 5
-
+class TestS3(WithoutLineFeeds):
     @pytest.fixture(autouse=True)
     def _server(self, s3_server, monkeypatch):
         pytest.importorskip("s3fs")
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", s3_server.access_key)
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", s3_server.secret_key)
         self.options = {"endpoint_url": s3_server.url}
-        self.bucket = s3_server.bucket
-
-    def make(self, tmp_path):
-        return FsspecStore.from_url(f"fsspec+s3://{self.bucket}{tmp_path}", **self.options)
-
-    def again(self, store, *, read_only):
-        return FsspecStore.from_url(store.url, read_only=read_only, **self.options)
-
-    # moto cannot route a path with a line feed.
-    @pytest.mark.parametrize("key", [key for key in GOOD_KEYS if "\n" not in key], ids=ascii)
-    def test_unusual_keys_are_valid(self, store, key):
-        super().test_unusual_keys_are_valid(store, key)
+        self.root = f"fsspec+s3://{s3_server.bucket}"
 
 
-class TestSFTP(StoreContract):
+class TestSFTP(FsspecContract):
     examples = 5
     key_may_be_prefix = False
     test_deep_keys = None  # 1,500 directories, one request after the other
@@ -78,13 +80,7 @@ class TestSFTP(StoreContract):
             "username": sftp_server.username,
             "key_filename": str(sftp_server.private_key),
         }
-        self.root = f"{sftp_server.host}{sftp_server.root}"
-
-    def make(self, tmp_path):
-        return FsspecStore.from_url(f"sftp://{self.root}{tmp_path}", **self.options)
-
-    def again(self, store, *, read_only):
-        return FsspecStore.from_url(store.url, read_only=read_only, **self.options)
+        self.root = f"sftp://{sftp_server.host}{sftp_server.root}"
 
 
 @pytest.fixture(scope="module")
@@ -107,23 +103,12 @@ def ftp_server(tmp_path_factory):
     thread.join()
 
 
-class TestFTP(StoreContract):
-    examples = 5
+class TestFTP(WithoutLineFeeds):
+    root = "ftp://127.0.0.1"
     key_may_be_prefix = False
     test_deep_keys = None  # 1,500 directories, one request after the other
     test_key_that_is_a_prefix_works_or_raises = None  # a directory is not found rather than refused
 
     @pytest.fixture(autouse=True)
     def _port(self, ftp_server):
-        self.port = ftp_server
-
-    def make(self, tmp_path):
-        return FsspecStore.from_url(f"ftp://127.0.0.1{tmp_path}", port=self.port)
-
-    def again(self, store, *, read_only):
-        return FsspecStore.from_url(store.url, read_only=read_only, port=self.port)
-
-    # FTP sends lines.
-    @pytest.mark.parametrize("key", [key for key in GOOD_KEYS if "\n" not in key], ids=ascii)
-    def test_unusual_keys_are_valid(self, store, key):
-        super().test_unusual_keys_are_valid(store, key)
+        self.options = {"port": ftp_server}

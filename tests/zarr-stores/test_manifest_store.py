@@ -6,8 +6,8 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -237,11 +237,8 @@ def test_threads_change_the_same_keys(inner):
             else:
                 store.flush()
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(work, range(4))] == [None] * 4
     store.flush()
     assert is_current(inner)
     assert store.digest() == create_manifest(inner).digest

@@ -142,35 +142,6 @@ def test_http_servers_get_fewer_concurrent_requests_than_clouds():
     assert ObjectStore.from_url("https://host/x").max_concurrency == 64
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"nonsense": 1}, "nonsense"),
-        ({"config": {"nonsense": 1}}, "nonsense"),
-        ({"config": "region"}, "config must be a mapping"),
-        ({"client_options": {"nonsense": 1}}, "nonsense"),
-        ({"retry_config": {"nonsense": 1}}, "unknown settings in retry_config: nonsense"),
-        (
-            {"retry_config": {"backoff": {"nonsense": 1}}},
-            "unknown settings in retry_config: nonsense",
-        ),
-        ({"max_concurrency": 0}, "max_concurrency=0"),
-        (
-            {"secret": SECRET, "secret_access_key": "other"},
-            "secret and secret_access_key contradict",
-        ),
-        ({"client_kwargs": {"verify": False}}, "client_kwargs with verify is not supported"),
-        ({"webdav": True}, "webdav"),
-    ],
-    ids=str,
-)
-def test_unknown_and_invalid_options(options, said):
-    with pytest.raises(StoreError, match=said) as caught:
-        ObjectStore.from_url("s3://b/p", **options)
-    assert SECRET not in str(caught.value)
-    assert "s3://b" in str(caught.value) or "max_concurrency" in options
-
-
 @pytest.mark.parametrize("url", ["s3://", "az://b", "https://"])
 def test_invalid_urls(url, monkeypatch):
     monkeypatch.delenv("AZURE_STORAGE_ACCOUNT_NAME", raising=False)

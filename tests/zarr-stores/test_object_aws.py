@@ -351,25 +351,6 @@ def test_every_option_of_s3fs_is_known(files):
     assert ObjectStore.from_url("s3://b/p", **given).url == "s3://b/p"
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"session": object()}, "the option session is not supported; use fsspec\\+s3://"),
-        ({"version_aware": True}, "the option version_aware is not supported; use fsspec"),
-        ({"use_ssl": False}, "use_ssl=False requires endpoint_url with an http:// address"),
-        ({"client_kwargs": {"verify": False}}, "client_kwargs with verify is not supported"),
-        ({"client_kwargs": 1}, "client_kwargs must be a mapping"),
-        ({"config_kwargs": {"retries": {}}}, "config_kwargs with retries is not supported"),
-        ({"config_kwargs": {"signature_version": "s3"}}, "signature_version='s3' is not supported"),
-        ({"config_kwargs": 1}, "config_kwargs must be a mapping"),
-        ({"s3_additional_kwargs": {"ACL": "private"}}, "s3_additional_kwargs with ACL is not supp"),
-    ],
-)
-def test_options_of_s3fs_that_are_not_supported(given, said):
-    with pytest.raises(StoreError, match=said):
-        ObjectStore.from_url("s3://b/p", **given)
-
-
 @pytest.mark.parametrize("token", [None, "T"])
 def test_credentials_in_a_profile(files, token):
     lines = "[p]\naws_access_key_id = A\naws_secret_access_key = S\n"

@@ -61,12 +61,33 @@ def test_urls_of_buckets_that_have_all_their_parts(url):
         ("s3://b", {"endpoint": "http://[bad"}, "endpoint must be a URL"),
         ("s3://b", {"endpoint_url": "127.0.0.1:9000"}, "endpoint must be a URL"),
         ("az://b", {"account_name": "a", "endpoint": "https://:1"}, "endpoint must be a URL"),
+        ("s3://b", {"nonsense": 1}, "nonsense"),
+        ("s3://b", {"config": {"nonsense": 1}}, "nonsense"),
+        ("s3://b", {"config": "region"}, "config must be a mapping"),
+        ("s3://b", {"client_options": {"nonsense": 1}}, "nonsense"),
+        ("s3://b", {"retry_config": {"nonsense": 1}}, "unknown settings in retry_config: nonsense"),
+        ("s3://b", {"retry_config": {"backoff": {"nonsense": 1}}}, "retry_config: nonsense"),
+        ("s3://b", {"max_concurrency": 0}, "max_concurrency=0"),
+        ("s3://b", {"secret": SECRET, "secret_access_key": "other"}, "secret and .* contradict"),
+        ("s3://b", {"webdav": True}, "webdav"),
+        # of s3fs
+        ("s3://b", {"session": object()}, r"option session is not supported; use fsspec\+s3://"),
+        ("s3://b", {"version_aware": True}, "option version_aware is not supported; use fsspec"),
+        ("s3://b", {"use_ssl": False}, "use_ssl=False requires endpoint_url with an http:// addr"),
+        ("s3://b", {"client_kwargs": {"verify": False}}, "client_kwargs with verify is not supp"),
+        ("s3://b", {"client_kwargs": 1}, "client_kwargs must be a mapping"),
+        ("s3://b", {"config_kwargs": {"retries": {}}}, "config_kwargs with retries is not supp"),
+        ("s3://b", {"config_kwargs": {"signature_version": "s3"}}, "_version='s3' is not supp"),
+        ("s3://b", {"config_kwargs": 1}, "config_kwargs must be a mapping"),
+        ("s3://b", {"s3_additional_kwargs": {"ACL": "x"}}, "s3_additional_kwargs with ACL is not"),
     ],
+    ids=str,
 )
-def test_values_of_options(url, options, reason):
+def test_options_that_are_refused(url, options, reason):
     with pytest.raises(StoreError, match=reason) as caught:
-        zarr.open(url, "r", storage_options=options)
+        ObjectStore.from_url(url, **options)
     assert SECRET not in str(caught.value)
+    assert url in str(caught.value) or "max_concurrency" in options
 
 
 @pytest.mark.parametrize(

@@ -41,48 +41,39 @@ class ObjectContract(StoreContract):
             with pytest.raises(ValueReplacedError):
                 reader.read(99_000, 3)
 
+    fixture, environment, address = "", None, ""
+    """The name of the fixture of the server, its variables, and the URL of its bucket."""
+
+    @pytest.fixture(autouse=True)
+    def _server(self, request, monkeypatch):
+        self.server = request.getfixturevalue(self.fixture)
+        for name, value in self.environment(self.server).items():
+            monkeypatch.setenv(name, value)
+
+    def make(self, tmp_path):
+        return ObjectStore.from_url(f"{self.address.format(self.server)}/{uuid4()}")
+
     def again(self, store, *, read_only):
         return ObjectStore.from_url(store.url, read_only=read_only)
 
 
 class TestS3(ObjectContract):
     name = "s3"
-
-    @pytest.fixture(autouse=True)
-    def _server(self, s3_server, monkeypatch):
-        self.bucket = s3_server.bucket
-        for name, value in s3_environment(s3_server).items():
-            monkeypatch.setenv(name, value)
-
-    def make(self, tmp_path):
-        return ObjectStore.from_url(f"s3://{self.bucket}/{uuid4()}")
+    fixture, environment = "s3_server", staticmethod(s3_environment)
+    address = "s3://{0.bucket}"
 
 
 class TestAzure(ObjectContract):
     name = "az"
-
-    @pytest.fixture(autouse=True)
-    def _server(self, azure_server, monkeypatch):
-        self.container = azure_server.container
-        for name, value in azure_environment(azure_server).items():
-            monkeypatch.setenv(name, value)
-
-    def make(self, tmp_path):
-        return ObjectStore.from_url(f"az://{self.container}/{uuid4()}")
+    fixture, environment = "azure_server", staticmethod(azure_environment)
+    address = "az://{0.container}"
 
 
 class TestGoogle(ObjectContract):
     name = "gs"
     examples = 5
-
-    @pytest.fixture(autouse=True)
-    def _server(self, gcs_writable, monkeypatch):
-        self.bucket = gcs_writable.bucket
-        for name, value in gcs_environment(gcs_writable.url).items():
-            monkeypatch.setenv(name, value)
-
-    def make(self, tmp_path):
-        return ObjectStore.from_url(f"gs://{self.bucket}/{uuid4()}")
+    fixture, environment = "gcs_writable", staticmethod(lambda it: gcs_environment(it.url))
+    address = "gs://{0.bucket}"
 
 
 class WebDavContract(ObjectContract):

@@ -7,6 +7,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 import zarr_core as zarr
+from loopback import responding
 from object_stores import s3_store, same_place
 from servers import faults
 from store_contract import get_into
@@ -15,7 +16,6 @@ from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ByteRange
 from zarr_core.interfaces.store import SetIfMissing
 from zarr_stores.object import ObjectStore
-from zarr_stores.object.reader import Opening, Openings
 from zarr_stores.wrappers.prefix import PrefixStore
 
 pytest_plugins = ["servers.fixtures"]
@@ -398,15 +398,22 @@ def test_an_index_is_forgotten_when_this_store_writes(sharded, store, proxy):
     assert [method for method, _ in asked(proxy)] == ["GET", "GET"]
 
 
-def test_the_memory_of_openings_is_limited():
-    openings = Openings()
-    first, body = ByteRange(-1 << 20), memoryview(bytes((1 << 20) - 1024))
-    for number in range(20):
-        openings.keep(f"k{number}", first, Opening({"e_tag": f'"{number}"'}, 0, body))
-    kept = [number for number in range(20) if openings.get(f"k{number}", first)]
-    assert kept == list(range(12, 20))
-    openings.keep("weak", first, Opening({"e_tag": 'W/"1"'}, 0, memoryview(b"1")))
-    assert openings.get("weak", first) is None
-    openings.forget(["k19"])
-    assert openings.get("k19", first) is None
-    assert openings.get("k18", ByteRange(0, 1)) is None
+@pytest.mark.parametrize(("tag", "requests"), [('"1"', 1), ('W/"1"', 2)])
+def test_an_index_of_a_value_with_a_weak_tag_is_read_again(tag, requests):
+    value = bytes(200_000)
+
+    def respond(request):
+        length = int(request.headers["Range"].removeprefix("bytes=-"))
+        fields = {"Content-Range": f"bytes {200_000 - length}-199999/200000", "ETag": tag}
+        fields["Last-Modified"] = "Thu, 01 Jan 1970 00:00:01 GMT"
+        return 206, fields, value[-length:]
+
+    with responding(respond) as server:
+        store = ObjectStore.from_url(server.url)
+        for _ in range(2):
+            with store.open_cached("k", ByteRange(-10)) as reader:
+                assert bytes(reader.read(199_990, 10)) == bytes(10)
+        assert len(server.requests) == requests
+        store.discard_cached("k")
+        store.open_cached("k", ByteRange(-10))
+        assert len(server.requests) == requests + 1

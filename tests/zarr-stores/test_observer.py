@@ -3,7 +3,7 @@ import pickle
 import time
 
 import pytest
-from store_contract import StoreContract
+from store_contract import LocalWrapperContract
 from zarr_core.extension import ByteRange, StoreError, StoreReadError, WrapperStore
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
@@ -19,20 +19,9 @@ def test_every_operation_is_observed():
     assert operations - unobserved <= vars(ObservedStore).keys()
 
 
-class TestMetricsStore(StoreContract):
-    key_may_be_prefix = False
-
+class TestMetricsStore(LocalWrapperContract):
     def wrap(self, store):
         return MetricsStore(store)
-
-    def make(self, tmp_path):
-        return self.wrap(LocalStore(tmp_path / "store"))
-
-    def again(self, store, *, read_only):
-        inner = store
-        while isinstance(inner, WrapperStore):
-            inner = inner.inner
-        return self.wrap(LocalStore(inner.path, read_only))
 
     def test_counts(self):
         store = MetricsStore(MemoryStore())
@@ -59,9 +48,7 @@ class TestMetricsStore(StoreContract):
         assert store.snapshot() == {}
 
 
-class TestLoggedStore(TestMetricsStore):
-    test_counts = None
-
+class TestLoggedStore(LocalWrapperContract):
     def wrap(self, store):
         return LoggedStore(store)
 
@@ -78,9 +65,7 @@ class TestLoggedStore(TestMetricsStore):
         assert "secret" not in caplog.text
 
 
-class TestFaultyStore(TestMetricsStore):
-    test_counts = None
-
+class TestFaultyStore(LocalWrapperContract):
     def wrap(self, store):
         return FaultyStore(MetricsStore(store))
 

@@ -40,10 +40,8 @@ class Written(ReferenceStore):
 
     read_only = False
     traits = StoreTraits(supports_erasing=True)
-    set_partial_values = Store.set_partial_values
     update = Store.update
-    erase_values = Store.erase_values
-    erase_prefix = Store.erase_prefix
+    _require_writable = Store._require_writable
 
     def __init__(self, path):
         self.path = path
@@ -68,6 +66,8 @@ class Written(ReferenceStore):
 
 class TestReading(StoreValueTests, StoreKeyTests):
     """The read tests of stores, with parts of a file."""
+
+    examples = 10
 
     def make(self, tmp_path):
         return Written(tmp_path / "data.bin")

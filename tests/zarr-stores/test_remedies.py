@@ -93,11 +93,6 @@ def test_addresses_of_fsspec_without_a_server():
     assert "check the host and the port" in found
 
 
-def test_passwords_of_redis(redis_server):
-    url = f"redis://me:wrong@{redis_server.host}:{redis_server.port}/0"
-    assert "check the user name and the password" in message_of(url, retry_timeout=0)
-
-
 def test_roles_of_postgresql(postgres_server):
     url = f"postgresql://nosuch:wrong@{postgres_server.host}:{postgres_server.port}/postgres"
     assert "check the user name and the password" in message_of(url, retry_timeout=0)

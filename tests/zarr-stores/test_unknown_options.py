@@ -20,21 +20,6 @@ SECRET = "S3CR3TPW"
         ("mongodb://host", "athSource", "authsource"),
         ("postgresql://host", "pasword", "password"),
         ("postgresql://host", "sslmod", "sslmode"),
-    ],
-)
-def test_an_unknown_option_is_rejected_with_similar_names(url, option, similar):
-    for given, options in ((url, {option: SECRET}), (f"{url}?{option}={SECRET}", {})):
-        with pytest.raises(StoreError, match=f"unknown option: {option}") as caught:
-            zarr.resolve_store_path(given, storage_options=options)
-        text = str(caught.value)
-        assert SECRET not in text + repr(caught.value.args)
-        assert (f"{option} (similar: " in text) == bool(similar)
-        assert similar in text
-
-
-@pytest.mark.parametrize(
-    ("url", "option", "similar"),
-    [
         ("zip:///data/a.zip", "compresion", "compression"),
         ("reference+https://host/r.json", "remote_option", "remote_options"),
         (f"reference+https://user:{SECRET}@host/r.json?sig={SECRET}", "colour", ""),
@@ -43,12 +28,17 @@ def test_an_unknown_option_is_rejected_with_similar_names(url, option, similar):
         ("dbm:///data/a.dbm", "colour", ""),
     ],
 )
-def test_stores_in_files_refuse_unknown_options_in_the_same_way(url, option, similar):
-    with pytest.raises(StoreError, match=f"unknown option: {option}") as caught:
-        zarr.resolve_store_path(url, storage_options={option: SECRET})
-    text = str(caught.value)
-    assert SECRET not in text + repr(caught.value.args)
-    assert similar in text
+def test_an_unknown_option_is_rejected_with_similar_names(url, option, similar):
+    cases = [(url, {option: SECRET})]
+    if url.endswith("://host"):
+        cases.append((f"{url}?{option}={SECRET}", {}))
+    for given, options in cases:
+        with pytest.raises(StoreError, match=f"unknown option: {option}") as caught:
+            zarr.resolve_store_path(given, storage_options=options)
+        text = str(caught.value)
+        assert SECRET not in text + repr(caught.value.args)
+        assert (f"{option} (similar: " in text) == bool(similar)
+        assert similar in text
 
 
 @pytest.mark.parametrize(

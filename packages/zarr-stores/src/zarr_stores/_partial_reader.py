@@ -1,16 +1,52 @@
-"""Reader of a value on a server, some parts of which are already in memory."""
+"""Parts of values: in memory, from file objects, and from servers."""
 
 from __future__ import annotations
 
+import errno
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ByteReader, StoreReadError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from zarr_core.extension import Buffer
+
     from zarr_stores.databases.server_store import ServerStore
+
+
+def copy_held(
+    held: Sequence[tuple[int, Buffer]], parts: Sequence[tuple[int, memoryview]]
+) -> list[tuple[int, memoryview]]:
+    """Fill the buffers of parts that are in memory; return the other parts.
+
+    Parts of both arguments are pairs of an offset and bytes.
+    """
+    missing = []
+    for start, buffer in parts:
+        end = start + len(buffer)
+        for first, data in held:
+            if first <= start and end <= first + len(data):
+                buffer[:] = memoryview(data)[start - first : end - first]
+                break
+        else:
+            if buffer:
+                missing.append((start, buffer))
+    return missing
+
+
+def read_from_file(file: Any, parts: Sequence[tuple[int, memoryview]]) -> None:
+    """Fill the buffers of parts from a seekable file object, which may return less than requested."""
+    for start, buffer in parts:
+        file.seek(start)
+        done = 0
+        while done < len(buffer):
+            data = file.read(len(buffer) - done)
+            if not data:
+                raise OSError(errno.EIO, "the file is truncated")
+            buffer[done : done + len(data)] = data
+            done += len(data)
 
 
 class PartialReader(ByteReader):
@@ -29,17 +65,9 @@ class PartialReader(ByteReader):
         """Return parts of the generation of the value that was opened."""
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        requested = []
         for start, buffer in parts:
-            end = start + len(buffer)
             self.check_part(start, len(buffer))
-            for first, data in self._held:
-                if first <= start and end <= first + len(data):
-                    buffer[:] = memoryview(data)[start - first : end - first]
-                    break
-            else:
-                if buffer:
-                    requested.append((start, buffer))
+        requested = copy_held(self._held, parts)
         if not requested:
             return
         lengths = [len(buffer) for _, buffer in requested]

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from zarr_core.extension import Buffers, Change, Store
+    from zarr_core.interfaces.store import Listing
 
     from zarr_stores.integrity.stored_manifest import Changes
-    from zarr_stores.result_types import Listing
 
 __all__ = ["ManifestStore"]
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from zarr_core.extension import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _REMEDIES: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), advice)
@@ -60,3 +66,13 @@ DENIED_IS_MISSING: Final = (
 def remedy(message: str) -> str | None:
     """Return what to do about a message; None if it is not known."""
     return next((advice for pattern, advice in _REMEDIES if pattern.search(message)), None)
+
+
+@contextmanager
+def required(package: str, extra: str, store: object) -> Iterator[None]:
+    """Raise an error that says how to install a package if the block cannot import it."""
+    try:
+        yield
+    except ImportError as error:
+        reason = f"the package {package} is not installed: pip install 'zarr-stores[{extra}]'"
+        raise StoreError(reason, store) from error

@@ -4,34 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.extension import ValueReplacedError, WrapperStore
+from zarr_core.extension import WrapperStore
 
 from zarr_stores.cache.pool import CachePool, as_pool, validate_check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from zarr_core.extension import Buffers, Change, Store
 
     from zarr_stores.cache.pool import CacheInfo
-
-
-T = TypeVar("T")
-
-_ATTEMPTS = 5
-
-
-def repeat_if_replaced(attempt: Callable[[], T]) -> T:
-    """Read again if a value was replaced while it was read."""
-    for _ in range(_ATTEMPTS - 1):
-        try:
-            return attempt()
-        except ValueReplacedError:
-            continue
-    return attempt()
 
 
 class InvalidatingStore(WrapperStore):

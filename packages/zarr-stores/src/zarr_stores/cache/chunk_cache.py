@@ -149,7 +149,8 @@ class DecodedChunks(ChunkObserver):
         name = self.prefix + key
         if self._checks and not self._is_current(key, name):
             return None
-        return self._memory.use_chunk(name, part)
+        chunk: np.ndarray[Any, Any] | None = self._memory.use_chunk(name, part)
+        return chunk
 
     def _is_current(self, key: str, name: str) -> bool:
         """Return whether chunks of a value can be used; remove them if the value was changed."""

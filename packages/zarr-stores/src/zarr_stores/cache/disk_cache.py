@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-import threading
 import time
 from contextlib import contextmanager
 from itertools import chain
@@ -13,29 +11,27 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from zarr_core.extension import (
     ByteRange,
     ByteReader,
-    Store,
     StoreError,
-    ValueReplacedError,
     WrapperStore,
     check_key,
 )
 
-from zarr_stores.cache.caching_store import InvalidatingStore, repeat_if_replaced
+from zarr_stores._reader_store import ReaderStore, replaced
+from zarr_stores.cache.caching_store import InvalidatingStore
 from zarr_stores.cache.disk_files import Directory
 from zarr_stores.cache.pool import validate_check
+from zarr_stores.cache.reader import ReopeningReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from zarr_core.extension import Buffer
+    from zarr_core.extension import Store
 
     from zarr_stores.cache.disk_files import Entry
-    from zarr_stores.result_types import Values
 
 __all__ = ["DiskCacheInfo", "DiskCacheStore"]
 
 _ATTEMPTS = 5
-_WHOLE = ByteRange(0)
 
 
 class DiskCacheInfo(NamedTuple):
@@ -53,7 +49,7 @@ class DiskCacheInfo(NamedTuple):
     """Maximum size of the files in bytes; None for no limit."""
 
 
-class DiskCacheStore(InvalidatingStore):
+class DiskCacheStore(ReaderStore, InvalidatingStore):
     """A persistent cache of values, and of blocks of values, in a directory.
 
     Parameters
@@ -199,28 +195,6 @@ class DiskCacheStore(InvalidatingStore):
 
     # --- readable ---
 
-    def get(self, key: str) -> Buffer | None:
-        value: Any = self.get_limited(key, sys.maxsize)
-        return value if value is None else value.toreadonly()
-
-    def get_limited(
-        self, key: str, limit: int, out: memoryview | None = None
-    ) -> Buffer | int | None:
-        part = ByteRange(0, limit) if out is None and limit < sys.maxsize else _WHOLE
-
-        def attempt() -> Buffer | int | None:
-            reader = self.open_value(key, part)
-            if reader is None:
-                return None
-            with reader:
-                return reader.read_limited(limit, out)
-
-        return repeat_if_replaced(attempt)
-
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        requested = list(key_ranges)
-        return repeat_if_replaced(lambda: Store.get_partial_values(self, requested))
-
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         directory, path = self.directory, self._path(key)
         changes = directory.changes(path)
@@ -300,7 +274,7 @@ class DiskCacheStore(InvalidatingStore):
                 return reader
             reader.close()
         self._invalidate(key)
-        raise ValueReplacedError("the value was replaced while it was read", self, key)
+        raise replaced(self, key)
 
     def exists(self, key: str) -> bool:
         entry, fresh = self._entry(self._path(key))
@@ -341,7 +315,7 @@ class DiskCacheStore(InvalidatingStore):
         return (self.inner, self.path, self._max_bytes, *options)
 
 
-class _CachedReader(ByteReader):
+class _CachedReader(ReopeningReader):
     """Reader of one generation of a value, some blocks of which are cached."""
 
     def __init__(
@@ -353,14 +327,12 @@ class _CachedReader(ByteReader):
         inner: ByteReader | None,
         opened: float,
     ) -> None:
-        self._store = store
-        self._key = key
+        super().__init__(store, key, inner)
+        self._cache = store
         self._entry = entry
         self.size = entry.size or 0
         self._state = state
-        self._inner = inner
-        self._opened = opened
-        self._guard = threading.Lock()
+        self._validated = opened
         self.generation = entry.generation or None
         self.max_concurrency = store.max_concurrency
         self._directory = store.directory
@@ -392,7 +364,7 @@ class _CachedReader(ByteReader):
     def _fetch(self, missing: Sequence[tuple[int, memoryview, tuple[int, int]]]) -> None:
         """Read runs of blocks from the inner store and cache them."""
         begin, end = self._entry.bounds(*missing[0][2])
-        inner = self._reader(ByteRange(begin, end - begin))
+        inner = self._opened(ByteRange(begin, end - begin))
         fetched = []
         for start, buffer, run in missing:
             begin, end = self._entry.bounds(*run)
@@ -415,27 +387,15 @@ class _CachedReader(ByteReader):
             # Counted before the write, so that old files are removed first.
             self._directory.add(len(memory))
             self._entry.write(first, memory)
-            self._entry.used(time.time(), validated=self._opened)
+            self._entry.used(time.time(), validated=self._validated)
         except OSError:
             self._directory.count(errors=1)
 
-    def _reader(self, first: ByteRange) -> ByteReader:
-        with self._guard:
-            if self._inner is None:
-                path, changes = self._state
-                if self._directory.changes(path) != changes:
-                    raise ValueReplacedError(
-                        "the value was replaced while it was read", self._store, self._key
-                    )
-                self._opened = time.time()
-                self._inner = self._store.reopen(self._key, self._entry, first)
-                self.gap_bytes = self._directory.gap_bytes = self._inner.gap_bytes
-            return self._inner
-
-    def close(self) -> None:
-        if self._inner is None:
-            return
-        with self._guard:
-            inner, self._inner = self._inner, None
-        if inner is not None:
-            inner.close()
+    def _reopen(self, first: ByteRange) -> ByteReader:
+        path, changes = self._state
+        if self._directory.changes(path) != changes:
+            raise replaced(self._store, self._key)
+        self._validated = time.time()
+        inner = self._cache.reopen(self._key, self._entry, first)
+        self.gap_bytes = self._directory.gap_bytes = inner.gap_bytes
+        return inner

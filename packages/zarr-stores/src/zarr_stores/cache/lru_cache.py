@@ -5,37 +5,35 @@ from __future__ import annotations
 import pickle
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import (
     BufferByteReader,
     ByteRange,
-    Store,
     WrapperStore,
     check_prefix,
 )
 
-from zarr_stores.cache.caching_store import MemoryCachingStore, repeat_if_replaced
+from zarr_stores._reader_store import ReaderStore
+from zarr_stores.cache.caching_store import MemoryCachingStore
 from zarr_stores.cache.pool import CacheInfo, CachePool, OpenedValue
 from zarr_stores.cache.reader import CachedReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
-    from zarr_core.extension import Buffer, ByteReader
+    from zarr_core.extension import Buffer, ByteReader, Store
+    from zarr_core.interfaces.store import Listing, Values
 
-    from zarr_stores.result_types import Listing, Values
 
 __all__ = ["CacheInfo", "CachePool", "LRUCacheStore"]
-
-T = TypeVar("T")
 
 _WHOLE = ByteRange(0)
 _LISTINGS = "\0"
 """The key of the listings of a store in a pool; not a valid key of a value."""
 
 
-class LRUCacheStore(MemoryCachingStore):
+class LRUCacheStore(ReaderStore, MemoryCachingStore):
     """A cache of values, parts of values and listings with least-recently-used eviction.
 
     Parameters
@@ -115,7 +113,7 @@ class LRUCacheStore(MemoryCachingStore):
 
     def get(self, key: str) -> Buffer | None:
         if self._checks:
-            return self._whole(key, lambda reader: reader.read(0, reader.size))
+            return super().get(key)
         name = self._prefix + key
         held = self._memory.use(name)
         if held is not None:
@@ -128,10 +126,7 @@ class LRUCacheStore(MemoryCachingStore):
         self, key: str, limit: int, out: memoryview | None = None
     ) -> Buffer | int | None:
         if self._checks:
-            return self._whole(
-                key,
-                lambda reader: reader.size if reader.size > limit else reader.read(0, reader.size),
-            )
+            return super().get_limited(key, limit)
         name = self._prefix + key
         held = self._memory.use(name)
         if held is not None:
@@ -145,7 +140,7 @@ class LRUCacheStore(MemoryCachingStore):
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         requested = list(key_ranges)
         if self._checks:
-            return repeat_if_replaced(lambda: Store.get_partial_values(self, requested))
+            return super().get_partial_values(requested)
         prefix, find = self._prefix, self._memory.find
         values: Values = [find(prefix + key, part) for key, part in requested]
         if None not in values:
@@ -241,16 +236,6 @@ class LRUCacheStore(MemoryCachingStore):
         known = OpenedValue(reader.size, generation, reader.max_concurrency, reader.gap_bytes, now)
         memory.set_opened(name, known, change)
         return CachedReader(self, memory, key, name, known, change, reader)
-
-    def _whole(self, key: str, work: Callable[[ByteReader], T]) -> T | None:
-        def attempt() -> T | None:
-            reader = self._open_checked(key, _WHOLE)
-            if reader is None:
-                return None
-            with reader:
-                return work(reader)
-
-        return repeat_if_replaced(attempt)
 
     # --- listable ---
 

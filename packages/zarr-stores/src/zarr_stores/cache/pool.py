@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
     from typing import Literal
 
-    import numpy as np
     from zarr_core.extension import Buffer, Store
 
 _WHOLE = ByteRange(0)
@@ -231,20 +230,18 @@ class CachePool:
             value: Buffer | None = self._held.get(key)
             return value
 
-    def use_chunk(self, key: str, part: Hashable) -> np.ndarray[Any, Any] | None:
-        """Return a decoded chunk if it is cached; counts hits, but not misses."""
+    def use_chunk(self, key: str, part: Hashable) -> Any:
+        """Return a decoded chunk, or another object, if it is cached; counts hits, not misses."""
         name = (key, part)
         with self._guard:
-            chunk: np.ndarray[Any, Any] | None = self._held.get(name)
+            chunk = self._held.get(name)
             if chunk is not None:
                 self._held.move_to_end(name)
                 self.hits += 1
             return chunk
 
-    def keep_chunk(
-        self, key: str, part: Hashable, chunk: np.ndarray[Any, Any], changes: Changes
-    ) -> None:
-        """Cache a decoded chunk unless its value is being changed or was invalidated since."""
+    def keep_chunk(self, key: str, part: Hashable, chunk: Any, changes: Changes) -> None:
+        """Cache an object with ``nbytes`` unless its value is being changed or was invalidated."""
         self._keep(key, part, chunk, chunk.nbytes, changes, is_chunk=True)
 
     def keep(self, key: str, part: Part, value: Buffer, changes: Changes) -> Buffer:

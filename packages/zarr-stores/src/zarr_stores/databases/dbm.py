@@ -23,6 +23,7 @@ from zarr_core.threads import call_after_fork
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.databases.database_store import INVALID_NAMES, DatabaseStore, path_exists
 from zarr_stores.databases.dbm_sqlite import SQLiteTable, is_sqlite_file
+from zarr_stores.remedies import required
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
@@ -285,13 +286,8 @@ class DBMStore(DatabaseStore):
         return opened, kind in ("_dbm", "dbm.ndbm")  # these write to disk only when closed
 
     def _open_berkeley(self, kind: str, flag: str) -> Any:
-        try:
+        with required("berkeleydb", "berkeleydb", self):
             module = importlib.import_module("berkeleydb")
-        except ImportError as error:
-            reason = (
-                "the package berkeleydb is not installed: pip install 'zarr-stores[berkeleydb]'"
-            )
-            raise StoreError(reason, self) from error
         return getattr(module, kind)(self.path, flag)
 
 

@@ -29,6 +29,7 @@ from zarr_stores.databases.lmdb_environment import (
     is_environment,
     open_shared,
 )
+from zarr_stores.remedies import required
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -98,21 +99,8 @@ class LMDBStore(SortedStore, DatabaseStore):
 
     # --- readable ---
 
-    def get(self, key: str) -> bytes | None:  # without helper functions, for speed
-        check_key(key)
-        environment = self._environment or self._open(create=False)
-        if environment is None:
-            self._check(key)
-            return None
-        try:
-            transaction = environment.begin()
-            try:
-                value: bytes | None = transaction.get(key.encode())
-                return value
-            finally:
-                transaction.abort()
-        except self._failures() as error:
-            raise self._failure(error, key, StoreReadError, "read") from error
+    def get(self, key: str) -> bytes | None:
+        return self._view(key, bytes)
 
     _get = get
 
@@ -317,11 +305,8 @@ class LMDBStore(SortedStore, DatabaseStore):
     def _open(self, *, create: bool) -> Any:
         environment = self._environment
         if environment is None:
-            try:
+            with required("lmdb", "lmdb", self):
                 import lmdb  # noqa: F401 - lazy: an extra, wanted by few
-            except ImportError as error:
-                reason = "the package lmdb is not installed: pip install 'zarr-stores[lmdb]'"
-                raise StoreError(reason, self) from error
 
             def work() -> Any:
                 return open_shared(

@@ -19,10 +19,10 @@ from zarr_core.extension import (
     StoreError,
     StoreKeyError,
     StoreReadError,
-    ValueReplacedError,
 )
 
 from zarr_stores._partial_reader import PartialReader
+from zarr_stores._reader_store import replaced
 from zarr_stores.databases.database_store import SortedStore, key_range
 from zarr_stores.databases.postgresql_statements import statements_of
 from zarr_stores.databases.server_store import ServerStore
@@ -305,7 +305,5 @@ class _RowReader(PartialReader):
     def _fetch(self, starts: list[int], lengths: list[int]) -> list[bytes]:
         found = self._read(starts, lengths)
         if not found:
-            raise ValueReplacedError(
-                "the value was replaced while it was read", self._store, self._key
-            )
+            raise replaced(self._store, self._key)
         return found

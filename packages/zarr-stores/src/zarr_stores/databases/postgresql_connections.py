@@ -77,27 +77,18 @@ class Connections:
 
     def rows(self, sql: str, values: Any) -> list[Any]:
         """Return the rows of a query; none if the table does not exist."""
-        connection = self._acquire()
         try:
-            found: list[Any] = connection.cursor(binary=True).execute(sql, values).fetchall()
-        except BaseException as error:
-            self._failed(connection)
-            if isinstance(error, UndefinedTable):
-                return []
-            raise
-        self._release(connection)
-        return found
+            with self.connection() as connection:
+                found: list[Any] = connection.cursor(binary=True).execute(sql, values).fetchall()
+                return found
+        except UndefinedTable:
+            return []
 
     def count(self, sql: str, values: Any) -> int:
         """Execute a statement and return the number of changed rows."""
-        connection = self._acquire()
-        try:
-            changed = connection.cursor().execute(sql, values).rowcount
-        except BaseException:
-            self._failed(connection)
-            raise
-        self._release(connection)
-        return changed
+        with self.connection() as connection:
+            changed: int = connection.cursor().execute(sql, values).rowcount
+            return changed
 
     def remove(self, sql: str, values: Any) -> None:
         """Execute a DELETE statement; a missing table is ignored."""
@@ -126,9 +117,15 @@ class Connections:
         try:
             yield connection
         except BaseException:
-            self._failed(connection)
+            if connection.pgconn.transaction_status != TransactionStatus.IDLE:
+                connection.close()
+                self.close()  # the other idle connections are probably lost, too
             raise
-        self._release(connection)
+        finally:
+            if not connection.closed and len(self._idle) < _MOST:
+                self._idle.append(connection)
+            else:
+                connection.close()
 
     def _acquire(self) -> TimeoutConnection:
         try:
@@ -138,20 +135,6 @@ class Connections:
             connection.process = os.getpid()
             connection.limit_ms = round(self._timeout * 1000)
             return connection
-
-    def _release(self, connection: TimeoutConnection) -> None:
-        if len(self._idle) < _MOST:
-            self._idle.append(connection)
-        else:
-            connection.close()
-
-    def _failed(self, connection: TimeoutConnection) -> None:
-        status = connection.pgconn.transaction_status
-        if not connection.closed and status == TransactionStatus.IDLE:
-            self._release(connection)
-        else:
-            connection.close()
-            self.close()  # the other idle connections are probably lost, too
 
     def close(self) -> None:
         """Close the idle connections."""

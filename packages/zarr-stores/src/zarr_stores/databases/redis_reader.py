@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import ConnectionError, ResponseError
 from zarr_core.extension import StoreReadError, ValueReplacedError
-from zarr_core.threads import waiting
 
 from zarr_stores._partial_reader import PartialReader
+from zarr_stores._reader_store import replaced
 
 if TYPE_CHECKING:
     from zarr_stores.databases.redis import RedisStore
@@ -72,17 +71,6 @@ def is_dirty(state: Any) -> bool | None:
     return None if flags is None else b"d" in flags
 
 
-class _Request:
-    """Several parts that one thread reads, and the parts or the error that it receives."""
-
-    __slots__ = ("error", "found", "lengths", "starts")
-
-    def __init__(self, starts: list[int], lengths: list[int]) -> None:
-        self.starts, self.lengths = starts, lengths
-        self.found: list[bytes] | None = None
-        self.error: StoreReadError | None = None
-
-
 class RedisReader(PartialReader):
     """Reader of a large value that is watched; raises an error after it is replaced."""
 
@@ -94,53 +82,26 @@ class RedisReader(PartialReader):
         self.gap_bytes = store.gap_bytes
         self._name = name
         self._connection = connection
-        self._waiting: deque[_Request] = deque()
         self._lock = threading.Lock()
         self._closing = weakref.finalize(self, pool.release, connection)
 
     def _fetch(self, starts: list[int], lengths: list[int]) -> list[bytes]:
-        mine = _Request(starts, lengths)
-        self._waiting.append(mine)
-        # One thread at a time uses the connection, and sends the requests of all that wait for it.
-        with waiting(), self._lock:
-            if mine.found is None and mine.error is None:
-                self._send_waiting()
-        if mine.found is None:
-            error = mine.error or StoreReadError("cannot be read")
-            raise type(error)(error.reason, self._store, self._key)  # one exception per thread
-        return mine.found
-
-    def _send_waiting(self) -> None:
-        requested = [self._waiting.popleft() for _ in range(len(self._waiting))]
         commands: list[tuple[Any, ...]] = [
             ("GETRANGE", self._name, start, start + length - 1)
-            for each in requested
-            for start, length in zip(each.starts, each.lengths, strict=True)
+            for start, length in zip(starts, lengths, strict=True)
         ]
-        commands.append(("CLIENT", "INFO"))
 
         def work() -> list[Any]:
-            if not self._closing.alive:
-                raise StoreReadError("the reader is closed", self._store, self._key)
-            return answers_while_watching(self._connection, *commands)
+            with self._lock:
+                if not self._closing.alive:
+                    raise StoreReadError("the reader is closed", self._store, self._key)
+                return answers_while_watching(self._connection, *commands, ("CLIENT", "INFO"))
 
-        found: list[Any] = []
-        failure: StoreReadError | None = StoreReadError(
-            "the thread that sent this request was interrupted"
-        )
-        try:
-            # A new connection could not detect that the value was replaced.
-            found = self._store.request(self._key, ValueReplacedError, "read", work, again=False)
-            failure = None
-            if is_dirty(found[-1]) is not False:
-                failure = ValueReplacedError("the value was replaced while it was read")
-        except StoreReadError as error:
-            failure = error
-        finally:
-            parts = iter(found if failure is None else ())
-            for each in requested:
-                each.error = failure
-                each.found = None if failure else [next(parts) for _ in each.starts]
+        # A new connection could not detect that the value was replaced.
+        found = self._store.request(self._key, ValueReplacedError, "read", work, again=False)
+        if is_dirty(found.pop()) is not False:
+            raise replaced(self._store, self._key)
+        return found
 
     def close(self) -> None:
         with self._lock:

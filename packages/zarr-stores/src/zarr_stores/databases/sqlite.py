@@ -130,7 +130,7 @@ class SQLiteStore(SortedStore, DatabaseStore):
 
         def work() -> list[Buffer | None]:
             values: list[Buffer | None] = []
-            with self._reading() as cursor:
+            with self._connections.cursor() as cursor:
                 if cursor is None:
                     return [None] * len(requested)
                 cursor.execute("BEGIN")
@@ -253,22 +253,13 @@ class SQLiteStore(SortedStore, DatabaseStore):
 
     def _write(self, statement: str, arguments: Sequence[Any], *, create: bool = True) -> int:
         """Execute a statement in its own transaction; return the number of changed rows."""
-        cursor = self._connections.take(create=create)
-        if cursor is None:
-            return 0
-        try:
-            with self._connections.writing:
-                count = cursor.execute(statement, arguments).rowcount
-        except BaseException:
-            cursor.connection.close()
-            raise
-        self._connections.idle.append(cursor)
-        return count
+        with self._connections.cursor(create=create) as cursor, self._connections.writing:
+            return 0 if cursor is None else cursor.execute(statement, arguments).rowcount
 
     # --- listable ---
 
     def _list(self, prefix: str) -> list[str]:
-        with self._reading() as cursor:
+        with self._connections.cursor() as cursor:
             if cursor is None:
                 return []
             return read_texts(cursor, f"SELECT k {_BELOW}", _bounds(prefix))
@@ -276,7 +267,7 @@ class SQLiteStore(SortedStore, DatabaseStore):
     def _children(self, prefix: str) -> list[str]:
         first, end = _bounds(prefix)
         bounds = {"prefix": first, "end": end, "skip": len(prefix) + 1}
-        with self._reading() as cursor:
+        with self._connections.cursor() as cursor:
             return [] if cursor is None else read_texts(cursor, _CHILDREN, bounds)
 
     # --- lifetime ---
@@ -291,34 +282,16 @@ class SQLiteStore(SortedStore, DatabaseStore):
     # --- connections ---
 
     def _is_there(self) -> bool:
-        with self._reading() as cursor:
+        with self._connections.cursor() as cursor:
             return cursor is not None
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Cursor | None]:
-        cursor = self._connections.take()
-        try:
-            yield cursor
-        except BaseException:
-            if cursor is not None:
-                cursor.connection.close()
-            raise
-        if cursor is not None:
-            self._connections.idle.append(cursor)
-
-    @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Cursor]:
-        cursor = self._connections.take(create=True)
-        assert cursor is not None
-        try:
-            with self._connections.writing:
-                cursor.execute("BEGIN IMMEDIATE")
-                yield cursor
-                cursor.execute("COMMIT")
-        except BaseException:
-            cursor.connection.close()  # rolls back the transaction
-            raise
-        self._connections.idle.append(cursor)
+        with self._connections.cursor(create=True) as cursor, self._connections.writing:
+            assert cursor is not None
+            cursor.execute("BEGIN IMMEDIATE")
+            yield cursor
+            cursor.execute("COMMIT")
 
     def _failures(self) -> tuple[type[BaseException], ...]:
         return sqlite3.Error, OverflowError, MemoryError, OSError, UnicodeEncodeError

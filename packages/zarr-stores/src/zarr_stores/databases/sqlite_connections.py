@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -18,6 +18,8 @@ from zarr_stores._after_fork import register_after_fork
 from zarr_stores.databases.database_store import INVALID_NAMES, path_exists
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from zarr_stores.databases.sqlite_reader import BlobReader
 
 # Objects inherited by a fork: neither used nor closed, because closing them would
@@ -74,6 +76,19 @@ class Connections:
                     weakref.ref(cursor),
                 ]
                 return cursor
+
+    @contextmanager
+    def cursor(self, *, create: bool = False) -> Iterator[sqlite3.Cursor | None]:
+        """Provide a cursor as :meth:`take`; after an error, closing it rolls back."""
+        cursor = self.take(create=create)
+        try:
+            yield cursor
+        except BaseException:
+            if cursor is not None:
+                cursor.connection.close()
+            raise
+        if cursor is not None:
+            self.idle.append(cursor)
 
     def suspend(self) -> None:
         """Remove the idle cursors from the pool until :meth:`resume` is called."""

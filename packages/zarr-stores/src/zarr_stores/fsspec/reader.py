@@ -6,8 +6,10 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import BufferByteReader, ByteReader, StoreReadError, ValueReplacedError
+from zarr_core.extension import BufferByteReader, ByteReader, StoreReadError
 
+from zarr_stores._partial_reader import read_from_file
+from zarr_stores._reader_store import replaced
 from zarr_stores.fsspec.calls import MISSING
 from zarr_stores.fsspec.http import limited_bodies
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
 
 _WHOLE = 1 << 18  # bytes: smaller values are read as a whole
-_REPLACED = "the value was replaced while it was read"
 _MOST_UNKNOWN = 1 << 28  # bytes of a value of unknown length
 _STRONG = ("ETag", "etag", "generation", "content_md5", "md5", "md5Hash", "checksum")
 _WEAK = ("mtime", "modified", "LastModified", "last_modified", "updated", "created", "size")
@@ -93,13 +94,13 @@ class RangeReader(ByteReader):
             values = store.cat_ranges(ranges)
         except StoreReadError as error:
             if self._is_replaced():
-                raise ValueReplacedError(_REPLACED, store, key) from error
+                raise replaced(store, key) from error
             raise
         if self._is_replaced():
-            raise ValueReplacedError(_REPLACED, store, key)
+            raise replaced(store, key)
         for (_, buffer), value in zip(wanted, values, strict=True):
             if value is None:
-                raise ValueReplacedError(_REPLACED, store, key)
+                raise replaced(store, key)
             buffer[:] = value
 
     def _is_replaced(self) -> bool:
@@ -121,15 +122,7 @@ class FileReader(ByteReader):
         for start, buffer in parts:
             self.check_part(start, len(buffer))
         with self._guard, self._store.calls.wrap_errors(self._key):
-            for start, buffer in parts:
-                self._file.seek(start)
-                done = 0
-                while done < len(buffer):
-                    piece = self._file.read(len(buffer) - done)
-                    if not piece:
-                        raise StoreReadError("the file was truncated", self._store, self._key)
-                    buffer[done : done + len(piece)] = piece
-                    done += len(piece)
+            read_from_file(self._file, parts)
 
     def close(self) -> None:
         with self._guard, self._store.calls.wrap_errors(self._key):

@@ -52,10 +52,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
+    from zarr_core.interfaces.store import Listing, Values
 
-    # Defined here, because ``list`` is a method within the class.
-    Values = list[Buffer | None]
-    Listing = tuple[list[str], list[str]]
 
 __all__ = ["FsspecStore"]
 
@@ -387,9 +385,6 @@ class FsspecStore(Store):
 
     def _identity(self) -> Hashable:
         return self._location.identity
-
-    def __repr__(self) -> str:
-        return f"FsspecStore({str(self)!r}{', read_only=True' if self.read_only else ''})"
 
     def __str__(self) -> str:
         return str(self._location)

@@ -5,27 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
-    BufferByteReader,
     Location,
     MetadataValidationError,
     NodeNotFoundError,
-    Store,
-    StoreKeyError,
     ValidationProblem,
     check_key,
-    check_prefix,
     read_metadata,
     strictjson,
 )
+from zarr_core.stores.memory import MemoryStore
 
+from zarr_stores.databases.database_store import is_key
 from zarr_stores.wrappers.read_only import ReadOnlyStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_core.extension import JSON, Buffer, ByteRange, ByteReader
+    from zarr_core.extension import JSON, Buffer, ByteRange, ByteReader, Store
+    from zarr_core.interfaces.store import Listing
 
-    from zarr_stores.result_types import Listing
 
 __all__ = ["ConsolidatedMetadataStore"]
 
@@ -76,9 +74,10 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
             if stored is None or documents is None:
                 continue
             self._prefix = key[: key.rfind("/") + 1]
-            self._documents = {self._prefix + name: data for name, data in documents.items()}
-            if key.endswith(_ZARR_JSON):
-                self._documents[key] = stored
+            found = {self._prefix + name: data for name, data in documents.items()}
+            self._documents = MemoryStore(
+                found | ({key: stored} if key.endswith(_ZARR_JSON) else {})
+            )
             return
         raise NodeNotFoundError(
             f"{inner} {' or '.join(map(repr, tried))}", "has no consolidated metadata"
@@ -88,67 +87,60 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
         check_key(key)
         return key.rpartition("/")[2] in _NAMES and key.startswith(self._prefix)
 
+    def _source(self, key: str) -> Store:
+        """Return the store that has the value of a key."""
+        return self._documents if self._is_document(key) else self.inner
+
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
-        return self._documents.get(key) if self._is_document(key) else self.inner.get(key)
+        return self._source(key).get(key)
 
     def get_limited(
         self, key: str, limit: int, out: memoryview | None = None
     ) -> Buffer | int | None:
-        if self._is_document(key):
-            return Store.get_limited(self, key, limit)
-        return self.inner.get_limited(key, limit, out)
+        return self._source(key).get_limited(key, limit, out)
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        if self._is_document(key):
-            document = self._documents.get(key)
-            return None if document is None else BufferByteReader(document)
-        return self.inner.open_value(key, first)
+        return self._source(key).open_value(key, first)
 
     def exists(self, key: str) -> bool:
-        return key in self._documents if self._is_document(key) else self.inner.exists(key)
+        return self._source(key).exists(key)
 
     def getsize(self, key: str) -> int | None:
-        return Store.getsize(self, key) if self._is_document(key) else self.inner.getsize(key)
+        return self._source(key).getsize(key)
 
     def generation(self, key: str) -> str | None:
-        return Store.generation(self, key) if self._is_document(key) else self.inner.generation(key)
+        return self._source(key).generation(key)
 
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        check_prefix(prefix)
-        yield from (key for key in self._documents if key.startswith(prefix))
+        yield from self._documents.list_prefix(prefix)
         if self._lists:
             yield from (key for key in self.inner.list_prefix(prefix) if not self._is_document(key))
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
-        check_prefix(prefix)
-        documents = self._documents
-        yield from ((key, len(it)) for key, it in documents.items() if key.startswith(prefix))
+        yield from self._documents.list_sizes(prefix)
         if self._lists:
             found = self.inner.list_sizes(prefix)
             yield from ((key, size) for key, size in found if not self._is_document(key))
 
     def list_dir(self, prefix: str) -> Listing:
-        check_prefix(prefix)
-        below = [key[len(prefix) :] for key in self._documents if key.startswith(prefix)]
-        keys = [prefix + name for name in below if "/" not in name]
-        prefixes = {f"{prefix}{name.partition('/')[0]}/": None for name in below if "/" in name}
+        keys, prefixes = self._documents.list_dir(prefix)
         if self._lists and not self._is_group(prefix):
             more, further = self.inner.list_dir(prefix)
             keys += [key for key in more if not self._is_document(key)]
-            prefixes |= dict.fromkeys(further)
-        return keys, [*prefixes]
+            prefixes = [*dict.fromkeys([*prefixes, *further])]
+        return keys, prefixes
 
     def _is_group(self, prefix: str) -> bool:
-        if f"{prefix}.zgroup" in self._documents:
+        if self._documents.exists(f"{prefix}.zgroup"):
             return True
-        key = f"{prefix}{_ZARR_JSON}"
-        if key not in self._documents:
+        stored = self._documents.get(f"{prefix}{_ZARR_JSON}")
+        if stored is None:
             return False
-        document = strictjson.loads(self._documents[key], f"{self} {key!r}", constants=True)
+        document = strictjson.loads(stored, f"{self} {prefix!r}", constants=True)
         return isinstance(document, dict) and document.get("node_type") == "group"
 
     def _arguments(self) -> tuple[Any, ...]:
@@ -166,18 +158,10 @@ def _documents(stored: Buffer, location: Location) -> dict[str, bytes] | None:
         envelope = _object(document[_INLINE], location, f"/{_INLINE}")
         nodes = _object(envelope.get("metadata"), location, f"/{_INLINE}/metadata")
         documents = {f"{path}/{_ZARR_JSON}": node for path, node in nodes.items()}
-    return {name: strictjson.encode(it) for name, it in documents.items() if _is_key(name)}
+    return {name: strictjson.encode(it) for name, it in documents.items() if is_key(name)}
 
 
 def _object(value: JSON, location: Location, pointer: str) -> dict[str, JSON]:
     if not isinstance(value, dict):
         raise MetadataValidationError(location, [ValidationProblem(pointer, "must be an object")])
     return value
-
-
-def _is_key(name: str) -> bool:
-    """Return whether a name in the consolidated metadata is a valid key."""
-    try:
-        return bool(check_key(name))
-    except StoreKeyError:
-        return False

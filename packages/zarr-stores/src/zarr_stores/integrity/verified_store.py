@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
@@ -17,6 +16,7 @@ from zarr_core.names import normalise_path
 
 from zarr_stores.integrity.manifest import Manifest, is_manifest_key, load_manifest, record_of
 from zarr_stores.integrity.verify import find_manifest
+from zarr_stores.sorted_keys import SortedKeys
 from zarr_stores.wrappers.read_only import ReadOnlyStore
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core.extension import Buffer, ByteRange, ByteReader
+    from zarr_core.interfaces.store import Listing
 
-    from zarr_stores.result_types import Listing
 
 __all__ = ["VerifiedStore"]
 
@@ -80,7 +80,7 @@ class VerifiedStore(ReadOnlyStore):
         else:
             self._manifest = load_manifest(manifest)
         self._prefix = f"{self.path}/" if self.path else ""
-        self._keys = sorted(self._manifest)
+        self._keys = SortedKeys(self._manifest)
         self.supports_listing = True
         self.in_memory = True
 
@@ -137,45 +137,30 @@ class VerifiedStore(ReadOnlyStore):
 
     # --- listable ---
 
-    def _below(self, prefix: str) -> tuple[int, int] | None:
-        """Return where keys below a prefix are; None if the manifest does not describe it."""
+    def _within(self, prefix: str) -> str | None:
+        """Return the prefix in the manifest; None if the manifest does not describe it."""
         check_prefix(prefix)
-        if not prefix.startswith(self._prefix):
-            return None
-        within = prefix[len(self._prefix) :]
-        end = within[:-1] + "0" if within else ""  # "0" follows "/"
-        keys = self._keys
-        return bisect_left(keys, within), bisect_left(keys, end) if end else len(keys)
+        return prefix[len(self._prefix) :] if prefix.startswith(self._prefix) else None
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        found = self._below(prefix)
-        if found is None:
+        within = self._within(prefix)
+        if within is None:
             return (key for key in self.inner.list_prefix(prefix) if not is_manifest_key(key))
-        return map(self._prefix.__add__, self._keys[slice(*found)])
+        return map(self._prefix.__add__, self._keys.below(within))
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
-        if self._below(prefix) is None:
+        within = self._within(prefix)
+        if within is None:
             return Store.list_sizes(self, prefix)
-        skip = len(self._prefix)
-        return ((key, self._manifest[key[skip:]].size) for key in self.list_prefix(prefix))
+        sizes = ((key, self._manifest[key].size) for key in self._keys.below(within))
+        return ((self._prefix + key, size) for key, size in sizes)
 
     def list_dir(self, prefix: str) -> Listing:
-        found = self._below(prefix)
-        if found is None:
+        within = self._within(prefix)
+        if within is None:
             return self.inner.list_dir(prefix)
-        start, stop = found
-        skip = len(prefix) - len(self._prefix)
-        keys, prefixes = [], []
-        while start < stop:
-            key = self._keys[start]
-            slash = key.find("/", skip)
-            if slash < 0:
-                keys.append(self._prefix + key)
-                start += 1
-            else:
-                prefixes.append(self._prefix + key[: slash + 1])
-                start = bisect_left(self._keys, key[:slash] + "0", start, stop)
-        return keys, prefixes
+        keys, prefixes = self._keys.list_dir(within)
+        return [self._prefix + key for key in keys], [self._prefix + it for it in prefixes]
 
     # --- the object ---
 

@@ -13,23 +13,24 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from zarr_core.engine.scratch import remote_memory
-from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
+from zarr_core.extension import StoreError, StoreReadError
 from zarr_core.messages import log
 from zarr_core.threads import call_interruptibly, waiting
 
 from zarr_stores._first_contact import reached
+from zarr_stores._reader_store import replaced
 from zarr_stores.content_encoding import MOST_DECODED, decompress, is_longer
 from zarr_stores.databases.database_store import is_key
 from zarr_stores.object import errors as errors
 from zarr_stores.object.location import check_not_forked, first_store, location_of
-from zarr_stores.object.response import DecodedResponse, EmptyResponse, coding_of, generation_of
+from zarr_stores.object.response import DecodedResponse, HeldResponse, coding_of, generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from zarr_core.extension import Buffers
+    from zarr_core.interfaces.store import Listing
 
-    Listing = tuple[list[str], list[str]]
     Directory = tuple[list[tuple[str, int]], list[str]]
 
 T = TypeVar("T")
@@ -218,7 +219,7 @@ class Client:
             return None
         start = wanted.get("offset", 0) if isinstance(wanted, dict) else wanted[0]
         if start >= meta["size"]:
-            return EmptyResponse(meta)
+            return HeldResponse(meta)
         if not errors.is_without_range(error):
             raise self._failure(StoreReadError, "read", error, key) from None
         self.has_ranges = False
@@ -250,21 +251,21 @@ class Client:
             result = self._send(lambda store: store.get(self.root + key, options=options))
         except Exception as error:
             if errors.is_conflict(error) or self._is_missing(error):
-                raise self._replaced(key) from None
+                raise replaced(self._named, key) from None
             if errors.is_about_range(error):
                 now = self.head(key)
                 if now is None or generation_of(now) != generation_of(meta):
-                    raise self._replaced(key) from None
+                    raise replaced(self._named, key) from None
             raise self._failure(StoreReadError, "read", error, key) from None
         if generation_of(result.meta) != generation_of(meta):
-            raise self._replaced(key)
+            raise replaced(self._named, key)
         return result
 
     def verify(self, key: str, meta: Any) -> None:
         """Raise a ValueReplacedError if an object was replaced or removed."""
         now = self.head(key)
         if now is None or generation_of(now) != generation_of(meta):
-            raise self._replaced(key)
+            raise replaced(self._named, key)
 
     def body(self, key: str, result: Any) -> memoryview:
         """Return the body of a response; its length must match the header."""
@@ -505,9 +506,6 @@ class Client:
         ):
             denied = errors.ANONYMOUS
         return errors.failure(kind, done, error, self._named, key, denied)
-
-    def _replaced(self, key: str) -> ValueReplacedError:
-        return ValueReplacedError("the value was replaced while it was read", self._named, key)
 
     def _short(self, key: str, came: int, expected: int) -> StoreReadError:
         return StoreReadError(f"received {came} of {expected} bytes", self._named, key)

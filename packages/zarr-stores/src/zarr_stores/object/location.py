@@ -28,6 +28,7 @@ from zarr_stores.object.options import (
     retry_config,
     translate_options,
 )
+from zarr_stores.remedies import required
 from zarr_stores.secrets import check_pickle
 
 if TYPE_CHECKING:
@@ -138,12 +139,8 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
     check_values(scheme, arguments, named)
     arguments["client_options"] = client_options(scheme, arguments, named)
     arguments["retry_config"] = retry_config(arguments, named)
-    try:
+    with required("obstore", "object", named):
         from obstore import store as stores  # slow to import
-    except ImportError as error:
-        raise StoreError(
-            "the package obstore is not installed: pip install 'zarr-stores[object]'", named
-        ) from error
     try:
         parts = urlsplit(url)
         if plain:  # obstore adds a slash before a key if there is a query

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -13,82 +12,12 @@ from zarr_core.threads import parallel_for
 from zarr_stores.object.response import generation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from zarr_core.extension import ByteRange
+    from collections.abc import Sequence
 
     from zarr_stores.object.client import Client
 
 _NOTHING = memoryview(b"")
-_MAX_OPENINGS_NBYTES = 1 << 23  # of a store
-_OPENING_NBYTES = 1 << 10  # of an opening beside its body
 _MOST_UNREQUESTED = 1 << 28  # bytes that a server without ranges sends for a part
-
-
-class Opening:
-    """A response that opened an object before, and its body."""
-
-    def __init__(self, meta: Any, start: int, body: memoryview) -> None:
-        self.meta = meta
-        self.range = start, start + len(body)
-        self._body = body
-
-    def bytes(self) -> memoryview:
-        """Return the body."""
-        return self._body
-
-
-class Openings:
-    """The last openings of objects, such as the indexes of shards.
-
-    Without them, each selection of a shard would request its index again.  Their generation is
-    verified by the requests for other parts of the object, so they are never returned as the
-    values of newer objects.
-    """
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[str, tuple[ByteRange, Opening]] = OrderedDict()
-        self._nbytes = 0
-        self._lock = threading.Lock()
-
-    def get(self, key: str, first: ByteRange) -> Opening | None:
-        """Return the opening with the same first range, if it was kept."""
-        with self._lock:
-            found = self._kept.get(key)
-            if found is None or found[0] != first:
-                return None
-            self._kept.move_to_end(key)
-            return found[1]
-
-    def keep(self, key: str, first: ByteRange, opening: Opening) -> None:
-        """Keep an opening, and forget the oldest ones if all together are too large."""
-        nbytes = _nbytes(opening)
-        tag = opening.meta.get("e_tag")
-        # Other properties of two generations, such as times, may be equal.
-        if nbytes > _MAX_OPENINGS_NBYTES // 8 or not tag or tag.startswith("W/"):
-            return
-        with self._lock:
-            self._forget(key)
-            self._kept[key] = first, opening
-            self._nbytes += nbytes
-            while self._nbytes > _MAX_OPENINGS_NBYTES:
-                self._forget(next(iter(self._kept)))
-
-    def forget(self, keys: Iterable[str]) -> None:
-        """Forget the openings of keys."""
-        if self._kept:
-            with self._lock:
-                for key in keys:
-                    self._forget(key)
-
-    def _forget(self, key: str) -> None:
-        found = self._kept.pop(key, None)
-        if found is not None:
-            self._nbytes -= _nbytes(found[1])
-
-
-def _nbytes(opening: Opening) -> int:
-    return opening.range[1] - opening.range[0] + _OPENING_NBYTES
 
 
 class ObjectReader(ByteReader):
@@ -101,7 +30,7 @@ class ObjectReader(ByteReader):
         result: Any,
         max_concurrency: int,
         gap_bytes: int,
-        verified: bool | None = None,
+        verified: bool = True,
     ) -> None:
         self._client = client
         self._store, self._key = client.location, key
@@ -115,7 +44,7 @@ class ObjectReader(ByteReader):
         self.max_concurrency = max_concurrency
         self.gap_bytes = gap_bytes
         self.generation = generation_of(result.meta)
-        self._verified = not isinstance(result, Opening) if verified is None else verified
+        self._verified = verified
 
     def _held_part(self, start: int, stop: int) -> memoryview | None:
         """Return a part that the first response contains, which is received if necessary."""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from zarr_core.extension import Buffer
 
 
+_NBYTES = 1 << 10  # memory of a response beside its body
+
+
 def generation_of(meta: Any) -> str:
     """Return the generation of an object with the properties ``meta``."""
     tag: str | None = meta.get("e_tag")
@@ -23,35 +26,32 @@ def generation_of(meta: Any) -> str:
     return str(meta.get("version") or f"{meta['last_modified']:%Y%m%dT%H%M%S.%f}-{meta['size']}")
 
 
-class EmptyResponse:
-    """Response for a range beyond the end of an object."""
+class HeldResponse:
+    """Response of which the body is in memory: the bytes of an object from ``start``."""
 
-    range = (0, 0)
-
-    def __init__(self, meta: Any) -> None:
+    def __init__(self, meta: Any, start: int = 0, body: Buffer = b"") -> None:
         self.meta = meta
+        self.range = start, start + len(body)
+        self.nbytes = len(body) + _NBYTES
+        """Memory of the response."""
+        self._body = memoryview(body)
 
-    def bytes(self) -> bytes:
-        """Return no bytes."""
-        return b""
-
-
-class DecodedResponse:
-    """Response with a value that was compressed; without its body if that exceeds the limit."""
-
-    def __init__(self, result: Any, size: int, body: Buffer = b"") -> None:
-        self.meta = {**result.meta, "size": size}
-        self.range = 0, size
-        self.attributes = result.attributes
-        self._body = body
-
-    def bytes(self) -> Buffer:
+    def bytes(self) -> memoryview:
         """Return the body."""
         return self._body
 
     def stream(self, **_: int) -> Iterator[Buffer]:
         """Return the body in one piece."""
         return iter((self._body,))
+
+
+class DecodedResponse(HeldResponse):
+    """Response with a value that was compressed; without its body if that exceeds the limit."""
+
+    def __init__(self, result: Any, size: int, body: Buffer = b"") -> None:
+        super().__init__({**result.meta, "size": size}, 0, body)
+        self.range = 0, size
+        self.attributes = result.attributes
 
 
 def coding_of(result: Any) -> str:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import (
     Location,
     MetadataValidationError,
-    StoreKeyError,
     ValidationProblem,
-    check_key,
     json_pointer,
     strictjson,
 )
 
-from zarr_stores.references.entries import References, SortedKeys, Target
+from zarr_stores.databases.database_store import is_key
+from zarr_stores.references.entries import References, Target
 from zarr_stores.references.templates import expand
+from zarr_stores.sorted_keys import SortedKeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -72,7 +72,7 @@ class JSONReferences(References):
 
     def _listed(self) -> SortedKeys:
         if self._sorted is None:
-            self._sorted = SortedKeys(filter(_is_key, list(self._entries)))
+            self._sorted = SortedKeys(filter(is_key, list(self._entries)))
         return self._sorted
 
     # --- parsing ---
@@ -211,10 +211,3 @@ def _range(name: str, given: Any) -> Any:
     if not all(type(number) is int and abs(number) < _LAST for number in numbers):
         raise ValueError(f"the dimension {name!r} is not a valid range of integers: {given!r}")
     return range(*numbers)
-
-
-def _is_key(key: Any) -> bool:
-    try:
-        return bool(check_key(key))
-    except StoreKeyError:
-        return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from zarr_core.extension import ByteRange, StoreReadError
@@ -13,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from zarr_core.extension import ByteReader
-
-_AFTER_SLASH = chr(ord("/") + 1)
 
 
 class Target(NamedTuple):
@@ -69,32 +66,3 @@ class References(ABC):
     @abstractmethod
     def urls(self) -> Iterable[str] | None:
         """Return the URLs of the targets; None if all files would have to be read."""
-
-
-class SortedKeys:
-    """A sorted list of keys, for fast listings."""
-
-    def __init__(self, keys: Iterable[str]) -> None:
-        self._keys = sorted(keys)
-
-    def below(self, prefix: str) -> Iterator[str]:
-        """Iterate over all keys below a prefix."""
-        for number in range(bisect_left(self._keys, prefix), len(self._keys)):
-            if not self._keys[number].startswith(prefix):
-                return
-            yield self._keys[number]
-
-    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        """Return the keys and prefixes directly below a prefix."""
-        keys: list[str] = []
-        prefixes: list[str] = []
-        number = bisect_left(self._keys, prefix)
-        while number < len(self._keys) and self._keys[number].startswith(prefix):
-            head, slash, _ = self._keys[number][len(prefix) :].partition("/")
-            if slash:
-                prefixes.append(f"{prefix}{head}/")
-                number = bisect_left(self._keys, f"{prefix}{head}{_AFTER_SLASH}", number)
-            else:
-                keys.append(prefix + head)
-                number += 1
-        return keys, prefixes

@@ -8,8 +8,7 @@ the chunks of an array in C order.
 from __future__ import annotations
 
 import re
-import threading
-from collections import OrderedDict
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +21,10 @@ from zarr_core.extension import (
     strictjson,
 )
 
-from zarr_stores._after_fork import register_after_fork
 from zarr_stores.references.document import target
-from zarr_stores.references.entries import References, SortedKeys, Target
+from zarr_stores.references.entries import References, Target
+from zarr_stores.remedies import required
+from zarr_stores.sorted_keys import SortedKeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,13 +66,7 @@ class ParquetReferences(References):
             if key.rpartition("/")[2] == ".zarray"
         }
         self._sorted = SortedKeys(self._documents)
-        self._guard = threading.Lock()
-        register_after_fork(self, ParquetReferences._reinitialize)
-        self._count = max(1, count)
-        self._tables: OrderedDict[tuple[str, int], Any] = OrderedDict()
-
-    def _reinitialize(self) -> None:
-        self._guard = threading.Lock()
+        self._table = lru_cache(max(1, count))(self._read_table)
 
     def get(self, key: str) -> bytes | Target | None:
         if key in self._documents:
@@ -144,35 +138,17 @@ class ParquetReferences(References):
         except ValueError as error:
             raise StoreError(f"the reference is not valid: {error}", self._store, key) from error
 
-    def _table(self, path: str, record: int) -> Any:
+    def _read_table(self, path: str, record: int) -> Any:
         """Return the references of a file; None if the file does not exist."""
-        table_id = path, record
-        with self._guard:
-            if table_id in self._tables:
-                self._tables.move_to_end(table_id)
-                return self._tables[table_id]
-        key = (
-            f"{self._prefix}{path}/refs.{record}.parq"
-            if path
-            else f"{self._prefix}refs.{record}.parq"
-        )
+        key = f"{self._prefix}{path}/" if path else self._prefix
+        key += f"refs.{record}.parq"
         data = self._store.get(key)
-        table = None if data is None else self._parsed(data, key)
-        with self._guard:
-            self._tables[table_id] = table
-            while len(self._tables) > self._count:
-                self._tables.popitem(last=False)
-        return table
+        return None if data is None else self._parsed(data, key)
 
     def _parsed(self, data: Any, key: str) -> Any:
-        try:
+        with required("pyarrow", "parquet", self._store):
             import pyarrow  # type: ignore[import-untyped]  # slow to import
             from pyarrow import parquet
-        except ImportError as error:
-            raise StoreError(
-                "the package pyarrow is not installed: pip install 'zarr-stores[parquet]'",
-                self._store,
-            ) from error
         try:
             file = parquet.ParquetFile(pyarrow.BufferReader(data))
             present = [name for name in _COLUMNS if name in file.schema_arrow.names]

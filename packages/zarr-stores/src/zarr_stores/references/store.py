@@ -26,22 +26,21 @@ from zarr_core.extension import (
 )
 from zarr_core.threads import parallel_for
 
-from zarr_stores._immutable import ImmutableStore
+from zarr_stores._reader_store import ReaderStore
 from zarr_stores.references.entries import PartReader, Target
 from zarr_stores.references.source import Source, source_of
 from zarr_stores.references.targets import Targets
 from zarr_stores.secrets import check_pickle, names_of_secrets, without_secrets
 from zarr_stores.unknown_options import check_options
+from zarr_stores.wrappers.read_only import ImmutableStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Self
 
     from zarr_core.extension import Buffer, ByteReader
+    from zarr_core.interfaces.store import Listing, Values
 
-    # Defined here, because ``list`` is a method within the class.
-    Values = list[Buffer | None]
-    Listing = tuple[list[str], list[str]]
 
 __all__ = ["ReferenceStore"]
 
@@ -50,7 +49,7 @@ _CHAINED = "reference::"
 _SCHEME = "reference://"
 
 
-class ReferenceStore(ImmutableStore):
+class ReferenceStore(ImmutableStore, ReaderStore):
     """A read-only store of values that are parts of other files, located by references.
 
     Parameters
@@ -185,19 +184,7 @@ class ReferenceStore(ImmutableStore):
 
     def get(self, key: str) -> Buffer | None:
         entry = self._entry(key)
-        if entry is None or isinstance(entry, bytes):
-            return entry
-        with self._opened(key, entry) as reader:
-            return reader.read(0, reader.size)
-
-    def get_limited(
-        self, key: str, limit: int, out: memoryview | None = None
-    ) -> Buffer | int | None:
-        reader = self.open_value(key, None if out is None else ByteRange(0, limit))
-        if reader is None:
-            return None
-        with reader:
-            return reader.read_limited(limit, out)
+        return entry if isinstance(entry, bytes) else super().get(key)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         """Return parts of values in the given order; near parts of one file are read together."""

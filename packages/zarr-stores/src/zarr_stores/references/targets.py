@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import posixpath
-import threading
-from collections import OrderedDict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from zarr_core.extension import Store, StoreReadError
 from zarr_core.stores.local import LocalStore
 
-from zarr_stores._after_fork import register_after_fork
 from zarr_stores.fsspec import FsspecStore
 from zarr_stores.object import ObjectStore
 from zarr_stores.secrets import names_of_secrets
@@ -47,12 +45,7 @@ class Targets:
         self._protocol = remote_protocol
         self._options = dict(remote_options)
         self._default = default
-        self._stores: OrderedDict[str, Store] = OrderedDict()
-        self._guard = threading.Lock()
-        register_after_fork(self, Targets._reinitialize)
-
-    def _reinitialize(self) -> None:
-        self._guard = threading.Lock()
+        self._store = lru_cache(_MOST_STORES)(self._open_store)
 
     def all_local(self, urls: Iterable[str] | None) -> bool:
         """Return whether all targets are local files."""
@@ -69,22 +62,14 @@ class Targets:
         self._check(whole)
         self._check_secrets(whole)
         root, key = _split(whole)
-        with self._guard:
-            store = self._stores.get(root)
-            if store is not None:
-                self._stores.move_to_end(root)
-                return store, key
+        return self._store(root), key
+
+    def _open_store(self, root: str) -> Store:
         options = {} if local_path(root) is not None else self._options
         fsspec = bool(self._protocol) and bool(self._options)
         if self._allow is not None and root.partition("://")[0] in _WEB:
-            store = _without_redirects(root, options, of_fsspec=fsspec)
-        else:
-            store = _store(root, options, through_fsspec=fsspec)
-        with self._guard:
-            self._stores[root] = store
-            while len(self._stores) > _MOST_STORES:
-                self._stores.popitem(last=False)
-        return store, key
+            return _without_redirects(root, options, of_fsspec=fsspec)
+        return _store(root, options, through_fsspec=fsspec)
 
     def _complete(self, url: str) -> str:
         """Return a URL with a scheme; symbolic links of local files are resolved."""

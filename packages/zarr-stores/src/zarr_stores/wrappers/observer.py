@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, Change
+    from zarr_core.interfaces.store import Listing, Values
 
-    from zarr_stores.result_types import Listing, Values
 
 __all__ = ["READS", "ObservedStore"]
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change, Store
+    from zarr_core.interfaces.store import Listing, Values
 
-    from zarr_stores.result_types import Listing, Values
 
 __all__ = ["PrefixStore"]
 

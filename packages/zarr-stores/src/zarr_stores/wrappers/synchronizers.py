@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from zarr_core.extension import StoreError, check_key, key_lock
 from zarr_core.threads import call_after_fork
 
+from zarr_stores.remedies import required
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
     from contextlib import AbstractContextManager
@@ -102,13 +104,8 @@ class ProcessSynchronizer:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path: str = os.path.abspath(os.fspath(path))
         """Absolute path of the directory."""
-        try:
+        with required("fasteners", "locks", self.path):
             self._lock = importlib.import_module("fasteners").InterProcessLock
-        except ImportError as error:
-            raise StoreError(
-                "the package fasteners is not installed: pip install 'zarr-stores[locks]'",
-                self.path,
-            ) from error
 
     def __getitem__(self, item: str) -> AbstractContextManager[None]:
         return self._held(check_key(item))

@@ -7,35 +7,38 @@ a damaged or hostile archive claims.
 
 from __future__ import annotations
 
-import importlib
+import errno
 import io
 import os
+import stat
 import struct
-import sys
 import threading
 import zlib
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, TypeVar
 from urllib.parse import quote
-from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, BadZipFile, ZipExtFile, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, BadZipFile, ZipFile
 
 from zarr_core.extension import (
     ByteRange,
     ByteReader,
     Store,
     StoreError,
-    StoreKeyError,
     StoreReadError,
     check_key,
 )
 from zarr_core.interfaces.byte_reader import WrapperReader
+from zarr_core.stores.local_files import FileReader
 
-from zarr_stores.databases.database_store import path_exists
+from zarr_stores._partial_reader import copy_held, read_from_file
+from zarr_stores.databases.database_store import is_key, path_exists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from zipfile import ZipInfo
 
     from zarr_core.extension import Buffer
+
+B = TypeVar("B", bound="Buffer")
 
 Place: TypeAlias = str | BinaryIO | tuple[Store, str]
 """Where an archive is: the absolute path of a file, a file object, or a store and a key."""
@@ -44,13 +47,10 @@ LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _ENCRYPTED = 0x1
 _EXTRA = 128  # bytes to read for the extra fields of a header; they usually have 0 to 36
 _TAIL = (1 << 16) + 22  # bytes that contain the end of the central directory
-_METHODS = {ZIP_STORED: "", ZIP_DEFLATED: "zlib", ZIP_BZIP2: "bz2", ZIP_LZMA: "lzma"}
+_METHODS = (ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA)
 _DEFLATE_RATIO = 1032  # two bits of deflated data expand to at most 258 bytes
 _MOST_OVERHEAD = 1 << 16  # bytes of compressed data in addition to twice the size
-DAMAGE = (zlib.error, OSError, EOFError, ValueError, struct.error)
-"""Errors of the modules for damaged data, except for LZMA."""
 _LEAST_DICTIONARY = 1 << 12
-_TRUNCATED = "damaged archive: the file is truncated"
 _DAMAGE = (
     "the file is not a zip archive, is truncated, is being written, or its writer was killed "
     "before close(). zarr_stores.zip.recover.recover(path, new_path) copies its complete values"
@@ -97,38 +97,22 @@ def open_source(place: Place) -> ByteReader | None:
         return place[0].open_value(place[1], ByteRange(-_TAIL))
     if isinstance(place, str):
         path_exists(place)  # raises an error for a pipe, which would wait for its writer
-        return FileSource(os.open(place, os.O_RDONLY))
+        return file_source(os.open(place, os.O_RDONLY))
     if not is_writable(place) and isinstance(getattr(place, "raw", place), io.FileIO):
-        return FileSource(os.dup(place.fileno()))  # read without the shared file position
+        return file_source(os.dup(place.fileno()))  # read without the shared file position
     return StreamSource(place)
 
 
+def file_source(descriptor: int) -> FileReader:
+    """Return a reader that closes the descriptor of a file when it is deleted."""
+    status = os.fstat(descriptor)
+    source = FileReader(descriptor, status.st_size, "", "")
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "is a directory")
+    return source
+
+
 # --- bytes ---
-
-
-class FileSource(ByteReader):
-    """A file, read by several threads; its descriptor is closed when the object is deleted."""
-
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
-        self.size = os.fstat(descriptor).st_size
-
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        for start, buffer in parts:
-            done = 0
-            while done < len(buffer):
-                window = buffer[done : done + (1 << 30)]  # the most that all platforms read
-                count = os.preadv(self.descriptor, [window], start + done)
-                if not count:
-                    raise StoreReadError(_TRUNCATED)
-                done += count
-
-    def read(self, start: int, length: int) -> memoryview:
-        data = os.pread(self.descriptor, length, start)
-        return memoryview(data) if len(data) == length else super().read(start, length)
-
-    def __del__(self) -> None:
-        os.close(self.descriptor)
 
 
 class StreamSource(ByteReader):
@@ -148,18 +132,10 @@ class StreamSource(ByteReader):
             # The processes share the file position, and a lost thread may hold the lock.
             raise StoreReadError("a file object cannot be used in a forked process")
         with self.lock:
-            for start, buffer in parts:
-                self.file.seek(start)
-                done = 0
-                while done < len(buffer):
-                    data = self.file.read(len(buffer) - done)
-                    if not data:
-                        raise StoreReadError(_TRUNCATED)
-                    buffer[done : done + len(data)] = data
-                    done += len(data)
+            read_from_file(self.file, parts)
 
 
-class _Windows(WrapperReader):
+class _Prefetched(WrapperReader):
     """A source with some parts in memory."""
 
     def __init__(self, inner: ByteReader, held: Sequence[tuple[int, memoryview]]) -> None:
@@ -167,16 +143,7 @@ class _Windows(WrapperReader):
         self._held = held
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        missing = []
-        for start, buffer in parts:
-            stop = start + len(buffer)
-            for begin, part in self._held:
-                if begin <= start and stop <= begin + len(part):
-                    buffer[:] = part[start - begin : stop - begin]
-                    break
-            else:
-                missing.append((start, buffer))
-        if missing:
+        if missing := copy_held(self._held, parts):
             self.inner.read_into(missing)
 
     read = ByteReader.read
@@ -230,23 +197,19 @@ class Archive:
         except (BadZipFile, NotImplementedError, struct.error, ValueError, OSError) as error:
             raise StoreError(f"cannot be opened ({error}): {_DAMAGE}", store=named) from error
 
-    def near(self, *wanted: tuple[str, ZipInfo, ByteRange | None]) -> ByteReader:
-        """Return the bytes, with parts of entries in memory if requests have latency.
-
-        Each is a key, its entry, and the part of its stored data; None for the header only.
-        """
+    def near(self, *wanted: tuple[ZipInfo, ByteRange]) -> ByteReader:
+        """Return the bytes, with parts of the data of entries in memory if requests have latency."""
         if self.source.max_concurrency is None:
             return self.source
         ranges = []
-        for key, info, part in wanted:
-            length = LOCAL_HEADER.size + len(key.encode())
+        for info, part in wanted:
+            length = LOCAL_HEADER.size + len(info.filename.encode("utf-8", "surrogatepass"))
             start = self._starts.get(info.header_offset)
             if start is None:  # known except for the length of the extra fields
                 ranges.append((info.header_offset, length + _EXTRA))
                 start = info.header_offset + length
-            if part is not None:
-                begin, stop = part.within(info.compress_size)
-                ranges.append((start + begin, stop - begin + _EXTRA))
+            begin, stop = part.within(info.compress_size)
+            ranges.append((start + begin, stop - begin + _EXTRA))
         return _prefetched(self.source, ranges)
 
     def start(self, source: ByteReader, info: ZipInfo) -> int:
@@ -272,39 +235,28 @@ class Archive:
         _check_sizes(info.compress_type, info.compress_size, info.file_size)
         return start
 
-    def read(self, key: str, info: ZipInfo, out: memoryview | None = None) -> Buffer:
-        """Read an entry, ``out`` may be used for it; a false size allocates nothing."""
-        source = self.near((key, info, ByteRange(0)))
-        start = self.start(source, info)
-        value: Buffer
-        if info.compress_type != ZIP_STORED:
-            value = _decompress(info, source.read(start, info.compress_size))
-        elif out is None:
-            value = source.read(start, info.file_size).toreadonly()
-        else:
-            value = out[: info.file_size]
-            source.read_into([(start, value)])
-        if zlib.crc32(value) != info.CRC:
-            raise StoreReadError("damaged archive: the checksum of the entry does not match")
-        return value
+    def read(self, info: ZipInfo, source: ByteReader | None = None) -> bytes | memoryview:
+        """Read an entry as a whole; a false size allocates nothing."""
+        source = source or self.near((info, ByteRange(0)))
+        value = source.read(self.start(source, info), info.compress_size)
+        return check_sum(info, value if is_stored(info) else _decompress(info, value))
 
-    def open_compressed(self, info: ZipInfo) -> ZipExtFile:
-        """Return a file object that decompresses an entry up to where it is read."""
-        file: Any = _SourceFile(self.source)
-        file.seek(self.start(self.source, info))
-        return ZipExtFile(file, "r", info)
+
+def is_stored(info: ZipInfo) -> bool:
+    """Return whether the bytes of an entry are those of the value."""
+    return info.compress_type == ZIP_STORED
+
+
+def check_sum(info: ZipInfo, value: B) -> B:
+    """Return the value of an entry; an error if its checksum is not that of the entry."""
+    if zlib.crc32(value) != info.CRC:
+        raise StoreReadError("damaged archive: the checksum of the entry does not match")
+    return value
 
 
 def entries_of(archive: ZipFile) -> dict[str, ZipInfo]:
     """Return the entries by key; the last of equal names is used, invalid keys are ignored."""
-    entries = {}
-    for info in archive.infolist():
-        try:
-            check_key(info.filename)
-        except StoreKeyError:  # a directory, or a path such as "../x"
-            continue
-        entries[info.filename] = info
-    return entries
+    return {info.filename: info for info in archive.infolist() if is_key(info.filename)}
 
 
 def _prefetched(source: ByteReader, ranges: Sequence[tuple[int, int]]) -> ByteReader:
@@ -319,7 +271,7 @@ def _prefetched(source: ByteReader, ranges: Sequence[tuple[int, int]]) -> ByteRe
     parts = [(start, memoryview(bytearray(stop - start))) for start, stop in merged]
     if parts:
         source.read_into(parts)
-    return _Windows(source, parts)
+    return _Prefetched(source, parts)
 
 
 def _check_sizes(method: int, compressed: int, size: int) -> None:
@@ -334,28 +286,32 @@ def _check_sizes(method: int, compressed: int, size: int) -> None:
 
 def _decompress(info: ZipInfo, data: memoryview) -> bytes:
     """Decompress an entry; more than its size is never decompressed."""
-    method, size = info.compress_type, info.file_size
-    if not size:
-        return b""
+    size = info.file_size
+    value = b""
     try:
-        module: Any = importlib.import_module(_METHODS[method])
-        if method == ZIP_DEFLATED:
-            value: bytes = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size)
-        elif method == ZIP_BZIP2:
-            value = module.BZ2Decompressor().decompress(data, size)
+        if not size:
+            return value
+        if info.compress_type == ZIP_DEFLATED:
+            value = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size)
+        elif info.compress_type == ZIP_BZIP2:
+            from bz2 import BZ2Decompressor  # not in every Python
+
+            value = BZ2Decompressor().decompress(data, size)
         else:
-            value = _lzma_decompressor(module, data, size).decompress(data[9:], size)
+            value = _decompress_lzma(data, size)
     except ImportError as error:
-        raise StoreReadError(f"this Python was built without {_METHODS[method]}") from error
-    except (*DAMAGE, getattr(sys.modules.get("lzma"), "LZMAError", zlib.error)) as error:
+        raise StoreReadError(f"this Python was built without a library: {error}") from error
+    except (zlib.error, OSError, EOFError, ValueError, struct.error) as error:
         raise StoreReadError(f"damaged archive: {error}") from error
     if len(value) != size:
         raise StoreReadError("damaged archive: the entry is shorter than its size")
     return value
 
 
-def _lzma_decompressor(lzma: Any, data: memoryview, size: int) -> Any:
-    """Return a decompressor; ``data`` begins with a version, and 5 bytes of properties."""
+def _decompress_lzma(data: memoryview, size: int) -> bytes:
+    """Decompress LZMA data, which begin with a version, and 5 bytes of properties."""
+    import lzma  # not in every Python
+
     _, count, properties, dictionary = struct.unpack_from("<HHBL", data)
     if count != 5 or properties >= 9 * 5 * 5:
         raise ValueError("the LZMA properties are not valid")
@@ -364,4 +320,7 @@ def _lzma_decompressor(lzma: Any, data: memoryview, size: int) -> Any:
     # The dictionary is never larger than the value; a false size must not allocate memory.
     dictionary = max(_LEAST_DICTIONARY, min(dictionary, size))
     options = {"id": lzma.FILTER_LZMA1, "dict_size": dictionary, "lc": lc, "lp": lp, "pb": pb}
-    return lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[options])
+    try:
+        return lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[options]).decompress(data[9:], size)
+    except lzma.LZMAError as error:
+        raise ValueError(str(error)) from error

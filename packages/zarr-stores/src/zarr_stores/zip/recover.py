@@ -9,12 +9,12 @@ import mmap
 import os
 import struct
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zipfile import ZipInfo
 
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
 
-from zarr_stores.zip.archive import LOCAL_HEADER, Archive, open_source
+from zarr_stores.zip.archive import LOCAL_HEADER, Archive, file_source
 from zarr_stores.zip.store import ZipStore
 
 if TYPE_CHECKING:
@@ -50,8 +50,9 @@ def recover(path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> i
         If the new archive exists, or a file cannot be read or written.
     """
     try:
-        source: Any = open_source(os.fspath(path))
-        data = mmap.mmap(source.descriptor, 0, access=mmap.ACCESS_READ) if source.size else b""
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        source = file_source(descriptor)
+        data = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) if source.size else b""
     except OSError as error:
         raise StoreError(f"cannot be opened: {error.strerror}", store=path) from error
     count = 0
@@ -68,7 +69,7 @@ def _complete_values(archive: Archive, data: bytes | mmap.mmap) -> Iterator[tupl
     while (found := _entry_at(data, position)) is not None:
         info, position = found
         try:
-            value = archive.read(info.filename, info)
+            value = archive.read(info)
         except (StoreReadError, MemoryError):
             return
         try:

@@ -12,9 +12,9 @@ import os
 import threading
 import weakref
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from urllib.parse import unquote
-from zipfile import ZIP_STORED, BadZipFile, ZipFile
+from zipfile import ZIP_STORED, ZipFile
 
 from zarr_core.extension import (
     BufferByteReader,
@@ -31,12 +31,21 @@ from zarr_core.extension import (
     check_prefix,
     encode_key,
 )
-from zarr_core.interfaces.byte_reader import SubrangeReader
 from zarr_core.messages import log
 
 from zarr_stores._after_fork import register_after_fork
+from zarr_stores._partial_reader import copy_held
+from zarr_stores._reader_store import ReaderStore, repeat_if_replaced
 from zarr_stores.unknown_options import check_options
-from zarr_stores.zip.archive import DAMAGE, Archive, is_writable, open_source, place_of, url_of
+from zarr_stores.zip.archive import (
+    Archive,
+    check_sum,
+    is_stored,
+    is_writable,
+    open_source,
+    place_of,
+    url_of,
+)
 from zarr_stores.zip.writer import Writer
 
 if TYPE_CHECKING:
@@ -45,19 +54,16 @@ if TYPE_CHECKING:
     from zipfile import ZipInfo
 
     from zarr_core.extension import Buffer, Buffers, Change
+    from zarr_core.interfaces.store import Values
 
-    Values = list[Buffer | None]
 
 __all__ = ["ZipStore"]
 
 _SCHEME = "zip://"
 _NAME_LIMIT = 0xFFFF
-_ATTEMPTS = 5
-_MAX_DECOMPRESSED = 1 << 26  # bytes of a compressed value that a reader holds
-T = TypeVar("T")
 
 
-class ZipStore(Store):
+class ZipStore(ReaderStore):
     """A store in a zip archive.
 
     Parameters
@@ -194,106 +200,59 @@ class ZipStore(Store):
 
     # --- readable ---
 
-    def get(self, key: str) -> Buffer | None:
-        return self._with(key, lambda archive, info: archive.read(key, info))
-
-    def get_limited(
-        self, key: str, limit: int, out: memoryview | None = None
-    ) -> Buffer | int | None:
-        def work(archive: Archive, info: ZipInfo) -> Buffer | int:
-            size = info.file_size
-            return size if size > limit else archive.read(key, info, out)
-
-        return self._with(key, work)
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        archive = self._archive()
+        info = archive.entries.get(check_name(key))
+        return None if info is None else _EntryReader(self, archive, info)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         """Return parts of values; of a remote archive, near parts are read with one request."""
         requested = [(check_name(key), ByteRange(*part)) for key, part in key_ranges]
 
-        def work(archive: Archive) -> Values:
-            stored = {
-                key: info
-                for key, _ in requested
-                if (info := archive.entries.get(key)) and info.compress_type == ZIP_STORED
-            }
-            wanted = [(key, stored[key], part) for key, part in requested if key in stored]
-            near = archive.near(*wanted)
-            values: Values = []
-            for key, part in requested:
-                if key not in stored:
-                    values.append(self._part(key, part))
-                    continue
-                with self.reading(key):
-                    start = archive.start(near, stored[key])
-                    first, stop = part.within(stored[key].file_size)
-                    values.append(near.read(start + first, stop - first))
-            return values
+        def attempt() -> Values:
+            archive = self._archive()
+            found = [(archive.entries.get(key), part) for key, part in requested]
+            with self.reading():
+                near = archive.near(
+                    *((it, part if is_stored(it) else ByteRange(0)) for it, part in found if it)
+                )
+            return [None if it is None else read(archive, it, part, near) for it, part in found]
 
-        return self._repeated(work)
+        def read(archive: Archive, info: ZipInfo, part: ByteRange, near: ByteReader) -> Buffer:
+            start, stop = part.within(info.file_size)
+            return _EntryReader(self, archive, info, near).read(start, stop - start)
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        def work(archive: Archive, info: ZipInfo) -> ByteReader:
-            if info.compress_type == ZIP_STORED:
-                near = archive.near((key, info, first))
-                return _StoredReader(near, archive.start(near, info), info, self, key)
-            if info.file_size > _MAX_DECOMPRESSED:
-                return _CompressedReader(archive, info, self, key)
-            return BufferByteReader(archive.read(key, info))
-
-        return self._with(key, work)
+        return repeat_if_replaced(attempt)
 
     def exists(self, key: str) -> bool:
-        return check_name(key) in self._archive().entries
+        return self._info(key) is not None
 
     def getsize(self, key: str) -> int | None:
-        info = self._archive().entries.get(check_name(key))
+        info = self._info(key)
         return None if info is None else info.file_size
 
     def generation(self, key: str) -> str | None:
-        info = self._archive().entries.get(check_name(key))
+        info = self._info(key)
         return None if info is None else _generation(info)
 
-    def _with(self, key: str, work: Callable[[Archive, ZipInfo], T]) -> T | None:
-        """Call ``work`` with an entry; None if it is missing."""
-        check_name(key)
-
-        def on(archive: Archive) -> T | None:
-            info = archive.entries.get(key)
-            if info is None:
-                return None
-            with self.reading(key):
-                return work(archive, info)
-
-        return self._repeated(on)
-
-    def _repeated(self, work: Callable[[Archive], T]) -> T:
-        """Call ``work`` with the archive, and again if that was replaced meanwhile."""
-        for _ in range(_ATTEMPTS - 1):
-            try:
-                return work(self._archive())
-            except ValueReplacedError:
-                self._forget()
-                log("retries", "%s was replaced while it was read; reading it again", self)
-        return work(self._archive())
+    def _info(self, key: str) -> ZipInfo | None:
+        return self._archive().entries.get(check_name(key))
 
     @contextmanager
-    def reading(self, key: str) -> Iterator[None]:
+    def reading(self, key: str = "") -> Iterator[None]:
         """Add store and key to errors; a replaced archive is opened again by the next read."""
         try:
             yield
         except StoreReadError as error:
             if isinstance(error, ValueReplacedError):
-                self._forget()
+                log("retries", "%s was replaced while it was read", self)
+                with self._guard:
+                    self._opened = self._opened if self._writer else None
             raise type(error)(error.reason, self, key) from error.__cause__
         except OSError as error:
             raise StoreReadError(f"cannot be read: {error.strerror}", self, key) from error
         except MemoryError as error:
             raise StoreReadError("not enough memory for the value", self, key) from error
-
-    def _forget(self) -> None:
-        with self._guard:
-            if self._writer is None:
-                self._opened = None
 
     def _archive(self) -> Archive:
         return self._opened or self._open()
@@ -392,7 +351,6 @@ class ZipStore(Store):
             with self._guard:
                 self._updates -= 1
                 if not self._updates and self._writer is not None and not self._writer.changed:
-                    self._writer.withdraw()
                     self.close()
 
     def _open_writer(self, *, empty: bool, exclusive: bool = False) -> Writer:
@@ -473,50 +431,57 @@ class ZipStore(Store):
         return type(self), (self._place, "r")
 
 
-class _StoredReader(SubrangeReader):
-    """Reader of an uncompressed entry; parts cannot be checked by the checksum."""
+class _EntryReader(ByteReader):
+    """Reader of an entry; its checksum is compared if it is read as a whole, or is compressed.
+
+    The header and the part that is read first are requested together.
+    """
 
     def __init__(
-        self, source: ByteReader, start: int, info: ZipInfo, store: ZipStore, key: str
+        self, store: ZipStore, archive: Archive, info: ZipInfo, source: ByteReader | None = None
     ) -> None:
-        super().__init__(source, start, info.file_size)
-        self._store, self._key = store, key
+        self._store, self._key = store, info.filename
+        self._archive, self._info = archive, info
+        self._source = source
+        self._decompressed: Buffer | None = None
+        self.size = info.file_size
+        self.max_concurrency = archive.source.max_concurrency
+        self.gap_bytes = archive.source.gap_bytes
         self.generation = _generation(info)
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        for start, buffer in parts:
+            self.check_part(start, len(buffer))
         with self._store.reading(self._key):
-            super().read_into(parts)
+            if not is_stored(self._info):
+                copy_held([(0, self._value())], parts)
+                return
+            source, first = self._locate(*((start, len(buffer)) for start, buffer in parts))
+            source.read_into([(first + start, buffer) for start, buffer in parts])
+            for _, buffer in parts:
+                if len(buffer) == self.size:
+                    check_sum(self._info, buffer)
 
     def read(self, start: int, length: int) -> memoryview:
+        self.check_part(start, length)
         with self._store.reading(self._key):
-            return super().read(start, length)
+            if not is_stored(self._info):
+                return memoryview(self._value())[start : start + length]
+            source, first = self._locate((start, length))
+            data = source.read(first + start, length)
+            return check_sum(self._info, data) if length == self.size else data
 
-    def close(self) -> None:
-        return  # the source belongs to the archive
+    def _locate(self, *parts: tuple[int, int]) -> tuple[ByteReader, int]:
+        """Return the bytes of the archive, with some parts in memory, and where the data begin."""
+        if self._source is None:
+            wanted = [ByteRange(*part) for part in parts]
+            self._source = self._archive.near(*((self._info, part) for part in wanted))
+        return self._source, self._archive.start(self._source, self._info)
 
-
-class _CompressedReader(ByteReader):
-    """Reader of a large compressed entry, which is decompressed up to the parts that are read."""
-
-    def __init__(self, archive: Archive, info: ZipInfo, store: ZipStore, key: str) -> None:
-        self._file: Any = archive.open_compressed(info)
-        self._guard = threading.Lock()
-        self._store, self._key = store, key
-        self.size = info.file_size
-        self.generation = _generation(info)
-
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        with self._store.reading(self._key), self._guard:
-            for start, buffer in sorted(parts, key=lambda part: part[0]):
-                self.check_part(start, len(buffer))
-                try:
-                    self._file.seek(start)
-                    data = self._file.read(len(buffer))
-                except (BadZipFile, *DAMAGE) as error:
-                    raise StoreReadError(f"damaged archive: {error}") from error
-                if len(data) != len(buffer):
-                    raise StoreReadError("damaged archive: the entry is shorter than its size")
-                buffer[:] = data
+    def _value(self) -> Buffer:
+        if self._decompressed is None:
+            self._decompressed = self._archive.read(self._info, self._source)
+        return self._decompressed
 
 
 def _generation(info: ZipInfo) -> str:

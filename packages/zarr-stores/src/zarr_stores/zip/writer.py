@@ -13,20 +13,21 @@ import stat
 import time
 import weakref
 from contextlib import nullcontext
+from copy import copy
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile, ZipInfo
 
 from zarr_core.extension import StoreError
 from zarr_core.threads import call_after_fork
 
-from zarr_stores.zip.archive import Archive, FileSource, StreamSource, entries_of
+from zarr_stores.zip.archive import Archive, StreamSource, entries_of, file_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
     from typing import BinaryIO
 
-    from zarr_core.extension import Buffer
+    from zarr_core.extension import Buffer, ByteReader
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
@@ -47,24 +48,24 @@ class Writer:
         self.changed = empty
         """Whether the central directory must be written."""
         self._path = place if isinstance(place, str) else None
-        self._created = self._path is not None and not os.path.exists(self._path)
         self._guard: AbstractContextManager[Any] = nullcontext()
+        self._stream: Any = place
+        self._created = False
         if isinstance(place, str):
-            self._stream: Any = _locked_file(place, exclusive)
-        else:
-            self._stream = place
+            self._created = not os.path.exists(place)
+            self._stream = _locked_file(place, exclusive)
         try:
             source = self._prepare(empty, exclusive)
             self._zip = ZipFile(self._stream, "a")
         except BaseException:
-            self._close()
+            self._unlock()
             raise
         self.archive = Archive(source, entries_of(self._zip))
         _writers.add(self)
 
-    def _prepare(self, empty: bool, exclusive: bool) -> FileSource | StreamSource:
+    def _prepare(self, empty: bool, exclusive: bool) -> ByteReader:
         """Empty or check the archive; return its bytes."""
-        source: FileSource | StreamSource
+        source: ByteReader
         if self._path is None:
             source = StreamSource(self._stream)
             self._guard = source.lock
@@ -76,7 +77,7 @@ class Writer:
         else:
             if empty and os.fstat(self._stream.fileno()).st_size:
                 self._stream = _replaced_file(self._stream, self._path)
-            source = FileSource(os.dup(self._stream.fileno()))
+            source = file_source(os.dup(self._stream.fileno()))
         if not empty and source.size:
             # ``zipfile`` would append a second archive to a damaged one.
             Archive.of(source, self._path or self._stream)
@@ -98,58 +99,39 @@ class Writer:
                     for piece in pieces:
                         entry.write(piece)
             except BaseException:
-                archive.filelist[:] = [item for item in archive.filelist if item is not info]
                 archive.NameToInfo.pop(key, None)
                 if before is not None:
                     archive.NameToInfo[key] = before
                 archive.start_dir = end
                 self._stream.truncate(end)
-                self._stream.seek(end)
                 raise
             self.archive.source.size = archive.start_dir
         self.archive.entries[key] = info
 
     def write_directory(self) -> None:
-        """Write the central directory; the next value replaces it, also after an error."""
-        if self.abandoned:
+        """Write the central directory, with each name once; the next value replaces it."""
+        if self.abandoned or not self.changed:
             return
         with self._guard:
-            old = self._zip
-            end = old.start_dir
+            end = self._zip.start_dir
+            directory = copy(self._zip)  # which is closed, and this archive not
+            directory.filelist = [*directory.NameToInfo.values()]
             try:
-                self._end()
+                directory.close()  # the stream remains open
             except BaseException:
                 self._stream.truncate(end)
                 raise
-            finally:
-                self._zip = ZipFile(self._stream, "a")
-                self._zip.filelist, self._zip.NameToInfo = old.filelist, old.NameToInfo
-                self._zip.start_dir = end
-                self._zip.comment = old.comment  # it is written again when it is closed
             self._stream.flush()
 
-    def _end(self) -> None:
-        """Write the central directory, with each name once."""
-        self._zip.filelist[:] = self._zip.NameToInfo.values()
-        self._zip.close()  # the stream remains open
-
     def finish(self) -> None:
-        """Write the central directory and close the file."""
+        """Write the central directory and close the file, unless the archive was not changed."""
         if self.abandoned:
             return
-        with self._guard:
-            try:
-                self._end()
-            finally:
-                self._close()
-
-    def withdraw(self) -> None:
-        """Close a file that was not changed; remove it if this writer created it."""
-        if self._created and self._path and not os.fstat(self._stream.fileno()).st_size:
-            os.unlink(self._path)
-        self._zip.fp = None  # otherwise zipfile writes the directory when it is deleted
-        self.abandoned = True
-        self._close()
+        try:
+            self.write_directory()
+        finally:
+            self._zip.fp = None  # otherwise zipfile writes the directory when it is deleted
+            self._unlock()
 
     def abandon(self) -> None:
         """Close the file in a forked child: archive and lock belong to the parent."""
@@ -158,14 +140,16 @@ class Writer:
         if self._path is not None:
             self._stream.close()
 
-    def _close(self) -> None:
-        if self._path is None:
-            self._stream.flush()
-        elif not self._stream.closed:
-            if HAVE_LOCKS:
-                # Closing is not enough: a forked child may have a copy of the descriptor.
-                flock(self._stream.fileno(), LOCK_UN)
-            self._stream.close()
+    def _unlock(self) -> None:
+        """Close the file, which is removed if it was created and nothing was written."""
+        if self._path is None or self._stream.closed:
+            return
+        if self._created and not (self.changed or os.fstat(self._stream.fileno()).st_size):
+            os.unlink(self._path)
+        if HAVE_LOCKS:
+            # Closing is not enough: a forked child may have a copy of the descriptor.
+            flock(self._stream.fileno(), LOCK_UN)
+        self._stream.close()
 
 
 class _File(io.FileIO):
