@@ -8,7 +8,7 @@ import zarr_core as zarr
 from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.engine import stored_chunks
+from zarr_core.engine import stored_array
 from zarr_core.extension import BufferByteReader, CachingStore, ChunkDecodeError, StoreTraits
 
 
@@ -37,7 +37,7 @@ def test_writing_the_fill_value_is_writing(data, shards, fill, stores_empty, few
     )  # fmt: skip
     expected = np.full(shape, fill, "int16")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored_chunks, "_FEW_CHUNKS", few)
+        patch.setattr(stored_array, "_FEW_CHUNKS", few)
         for value in (data.draw(st.sampled_from([fill, 3])) for _ in range(5)):
             region = data.draw(regions(shape))
             array[region] = expected[region] = value
