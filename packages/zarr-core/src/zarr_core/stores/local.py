@@ -301,8 +301,6 @@ class LocalStore(Store):
                 local_files.remove_tree(path, keep_top=not prefix)
             else:
                 return
-        except FileNotFoundError:  # another process has removed it
-            pass
         except OSError as error:
             raise self._write_error(prefix, error) from error
         if prefix:

@@ -388,50 +388,72 @@ def remove_leftover(path: str, older_than: float = 0.0, directory: int | None = 
 def remove_tree(top: str, *, keep_top: bool) -> None:
     """Remove everything below a directory, and the directory unless ``keep_top`` is true."""
     # Another process may replace a directory by a link at any time.  So nothing is removed by its
-    # path: os.fwalk enters only the directories that it has listed, and not links in their place,
-    # and entries are removed relative to the open directory.
-    path, top_name = os.path.split(top)
-    parent = os.open(os.path.realpath(path), os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        for _ in range(_PASSES):  # other processes may use a directory for a moment
-            is_removed = True
-            for _, directories, files, directory in os.fwalk(
-                top_name, topdown=False, onerror=_raise_unless_gone, dir_fd=parent
-            ):
-                for name in files:
-                    _remove_file(name, directory)
-                for name in directories:
-                    is_removed &= _remove_directory(name, directory)
-            if is_removed and (keep_top or _remove_directory(top_name, parent)):
-                return
-    finally:
-        os.close(parent)
+    # path: each directory is opened without following a link in its place, is compared with the
+    # inode that its parent listed, and its entries are removed relative to the open directory.
+    parent, name = os.path.split(top)
+    parent = os.path.realpath(parent)
+    for _ in range(_PASSES):  # other processes may use a directory for a moment
+        try:
+            children = [(name, os.lstat(os.path.join(parent, name)).st_ino)]
+            listed = [(parent, os.lstat(parent).st_ino, children)]
+        except FileNotFoundError:
+            return
+        for path, _, children in listed:  # parents first
+            for child, inode in children:
+                child_path = f"{path}/{child}"
+                with _opened_directory(child_path, inode) as opened:
+                    if opened is not None:
+                        listed.append((child_path, inode, _remove_files(opened)))
+        kept = False
+        for path, inode, children in listed[: 0 if keep_top else None : -1]:  # children first
+            if children:
+                with _opened_directory(path, inode) as opened:
+                    for child, _ in children:
+                        kept |= opened is not None and not _remove_directory(opened, child)
+        if not kept:
+            return
 
 
-def _raise_unless_gone(error: OSError) -> None:
-    if error.errno not in _GONE:
-        raise error
-
-
-def _remove_file(name: str, directory: int) -> None:
-    """Remove a file or link of an open directory, but not a lock that is in use."""
-    if name.endswith(LOCK) and is_temporary(name):
-        remove_leftover(name, directory=directory)
-    else:
+def _remove_files(directory: int) -> list[tuple[str, int]]:
+    """Remove the files of an open directory; return the names and inodes of its directories."""
+    directories: list[tuple[str, int]] = []
+    with os.scandir(directory) as scan:
+        entries = list(scan)  # complete before anything is removed
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            directories.append((entry.name, entry.inode()))
+            continue
+        if entry.name.endswith(LOCK) and is_temporary(entry.name):
+            remove_leftover(entry.name, directory=directory)
+            continue
         with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=directory)
+            os.unlink(entry.name, dir_fd=directory)
+    return directories
 
 
-def _remove_directory(name: str, directory: int) -> bool:
-    """Remove an empty directory, or link, of an open directory; return False if it is not empty."""
+def _remove_directory(parent: int, name: str) -> bool:
+    """Remove a directory of an open directory; return False if it is not empty."""
     try:
-        os.rmdir(name, dir_fd=directory)
-    except NotADirectoryError:
-        _remove_file(name, directory)
-    except FileNotFoundError:
-        pass
+        os.rmdir(name, dir_fd=parent)
     except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            return False
+        if error.errno not in _GONE:
             raise
-        return False
     return True
+
+
+@contextmanager
+def _opened_directory(path: str, inode: int) -> Iterator[int | None]:
+    """Open a directory; None if it was removed, or something else is at its path now."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError as error:
+        if error.errno not in _GONE:
+            raise
+        yield None
+        return
+    try:
+        yield descriptor if os.fstat(descriptor).st_ino == inode else None
+    finally:
+        os.close(descriptor)
