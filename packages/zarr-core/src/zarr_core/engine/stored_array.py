@@ -6,7 +6,6 @@ from math import prod
 from operator import lt
 from typing import TYPE_CHECKING, Literal
 
-from zarr_core.cache import Cache
 from zarr_core.config import config
 from zarr_core.engine.native import UNDECIDED
 from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader
@@ -154,7 +153,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
             before, separator = resolved.affixes
             numbers = separator.replace("%", "%%").join(["%d"] * len(self.axes))
             self.chunk_key = ((prefix + before).replace("%", "%%") + numbers).__mod__
-        self._readers: Cache[PreparedCodecChain, ChunkReader] = Cache(_MAX_READERS)
+        self._readers: dict[PreparedCodecChain, ChunkReader] = {}
 
     # The functions themselves: methods that call them would slow down small reads.
     read = read_selection
@@ -165,7 +164,12 @@ class StoredArray(StoredNode[ArrayMetadata]):
     def chunk_reader(self, chunk_coords: tuple[int, ...]) -> ChunkReader:
         """The reader for a chunk, created once for each shape of chunks."""
         codecs = self.resolved.codecs_for(chunk_coords)
-        return self._readers.get(codecs) or self._readers.put(codecs, self._new_reader(codecs))
+        reader = self._readers.get(codecs)
+        if reader is None:
+            if len(self._readers) >= _MAX_READERS:
+                self._readers.clear()
+            reader = self._readers[codecs] = self._new_reader(codecs)
+        return reader
 
     def _new_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
         store = self.chunk_store

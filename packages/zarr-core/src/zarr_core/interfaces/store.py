@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from zarr_core.errors import StoreCapabilityError, StoreReadOnlyError
 from zarr_core.interfaces.byte_reader import BufferByteReader, ByteReader
-from zarr_core.interfaces.keylock import key_lock
-from zarr_core.interfaces.keys import check_prefix
+from zarr_core.interfaces.keys import check_prefix, key_lock
 from zarr_core.threads import concurrent_map, parallel_for
 
 if TYPE_CHECKING:
@@ -83,8 +82,8 @@ class StoreTraits(NamedTuple):
     """Bytes of small values that :meth:`Store.set_values` should store together; 0 for none."""
     opening_nbytes: int = 0
     """Bytes that the request of :meth:`Store.open_value` reads without ``first``; for plans."""
-    gap_bytes: int = ByteReader.gap_bytes
-    """The attribute ``gap_bytes`` of readers of its values; for plans."""
+    gap_nbytes: int = ByteReader.gap_nbytes
+    """The attribute ``gap_nbytes`` of readers of its values; for plans."""
     endpoint: Hashable = None
     """Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice."""
     files: FileLayout | None = None

@@ -365,8 +365,8 @@ class _CachedReader(ByteReader):
         self.max_concurrency = store.max_concurrency
         self._directory = store.directory
         if inner is not None:
-            self._directory.gap_bytes = inner.gap_bytes
-        self.gap_bytes = self._directory.gap_bytes
+            self._directory.gap_nbytes = inner.gap_nbytes
+        self.gap_nbytes = self._directory.gap_nbytes
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
@@ -429,7 +429,7 @@ class _CachedReader(ByteReader):
                     )
                 self._opened = time.time()
                 self._inner = self._store.reopen(self._key, self._entry, first)
-                self.gap_bytes = self._directory.gap_bytes = self._inner.gap_bytes
+                self.gap_nbytes = self._directory.gap_nbytes = self._inner.gap_nbytes
             return self._inner
 
     def close(self) -> None:

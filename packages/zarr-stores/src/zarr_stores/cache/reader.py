@@ -35,7 +35,7 @@ class CachedReader(ByteReader):
         self._changes = changes
         self._inner = inner
         self._guard = threading.Lock()
-        self.size, self.generation, self.max_concurrency, self.gap_bytes = opened[:4]
+        self.size, self.generation, self.max_concurrency, self.gap_nbytes = opened[:4]
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         missing = []
