@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tracemalloc
 from bisect import bisect_right
-from itertools import product
 
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
