@@ -50,22 +50,14 @@ class StoredArray(StoredNode[ArrayMetadata]):
 
     Parameters
     ----------
-    store, path, format_, metadata
-        The array.
+    store, path, format_, metadata, read_only, consolidated, extensions, fixed
+        The attributes of :class:`StoredNode`; by default the extensions of the current block.
     resolved : ResolvedMetadata
         The code of all extensions that the metadata name; shared with other arrays.
-    read_only : bool
-        Whether it is opened for reading only.
     missing_is_error : bool
         Whether reading a chunk that is not stored raises.
     result_order : {"C", "F"}, optional
         The memory order of results; by default that of the chunks.
-    consolidated : ConsolidatedView, optional
-        The consolidated metadata through which the array was reached.
-    extensions : mapping, optional
-        The extensions with which the array is opened; by default those of the current block.
-    fixed : bool
-        Whether the metadata are assumed: the stored ones are neither read nor written.
 
     Attributes
     ----------
@@ -122,18 +114,14 @@ class StoredArray(StoredNode[ArrayMetadata]):
         extensions: Extensions | None = None,
         fixed: bool = False,
     ) -> None:
-        self.store = store
-        self.path = path
-        self.format = format_
-        self.metadata = metadata
-        self.consolidated = consolidated
-        self.extensions = overrides.current() if extensions is None else extensions
-        self.ignored_extensions = resolved.ignored
-        self.read_only = read_only or store.read_only or bool(resolved.ignored)
+        super().__init__(
+            store, path, format_, metadata,
+            read_only=read_only, consolidated=consolidated, extensions=extensions,
+            ignored_extensions=resolved.ignored, fixed=fixed,
+        )  # fmt: skip
         self.resolved = resolved
         self.missing_is_error = missing_is_error
         self.result_order = result_order
-        self.fixed = fixed
         self.axes = resolved.axes
         prefix = self.prefix = check_prefix(format_.chunk_prefix(path))
         # The first transformer is nearest to the array, the last to the store.
