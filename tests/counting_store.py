@@ -112,7 +112,7 @@ class VersionedStore(CountingStore):
         reader = super().open_value(key, first)
         if reader is not None:
             reader.generation = self.generations[key]
-            reader.max_concurrency, reader.gap_bytes = 7, 77
+            reader.max_concurrency, reader.gap_nbytes = 7, 77
         return reader
 
     def reads(self) -> int:

@@ -44,7 +44,7 @@ def chain(codec, array, fill=0, name=None):
 
 def round_trip(codec, array, fill=0, name=None):
     """Encode and decode; the chunk must not change, and the encoded size must be as declared."""
-    bound = chain(codec, array, fill, name).with_write_empty_chunks()
+    bound = chain(codec, array, fill, name).with_settings(write_empty_chunks=True)
     before = array.copy()
     data = bound.encode(array)
     assert array.tobytes() == before.tobytes()

@@ -30,7 +30,7 @@ class Odd(MemoryStore):
         supports_consolidated_metadata=False,
         batch_nbytes=5,
         opening_nbytes=6,
-        gap_bytes=7,
+        gap_nbytes=7,
         endpoint="elsewhere",
     )
 

@@ -119,7 +119,7 @@ def test_parts(data, padding):
     shape = data.draw(npst.array_shapes(max_dims=3, max_side=9))
     array = np.arange(np.prod(shape), dtype="u2").reshape(shape) * 37 % 1024
     codec = PackbitsCodec(padding, None, data.draw(st.integers(9, 15)))
-    bound = chain(codec, array).with_write_empty_chunks()
+    bound = chain(codec, array).with_settings(write_empty_chunks=True)
     encoded = bound.encode(array)
     index = []
     for length in shape:

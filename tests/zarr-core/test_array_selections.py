@@ -340,13 +340,7 @@ def test_missing_chunks_can_be_errors():
     np.testing.assert_array_equal(array[2:, 2:], [[5, 0], [0, 0]])
 
 
-def test_chunks_of_nothing_but_fill_are_stored_if_asked():
-    for keep, count in ((False, 0), (True, 4)):
-        array = zarr.create_array(
-            shape=(4, 4), chunks=2, dtype="int8", config={"write_empty_chunks": keep}
-        )
-        array[...] = 0
-        assert array.nchunks_initialized == count
+def test_chunks_with_the_bits_of_the_fill_value_are_not_stored():
     array = zarr.create_array(shape=4, chunks=2, dtype="float32", fill_value=np.nan)
     array[:] = [np.nan, np.nan, -0.0, 0.0]
     assert array.nchunks_initialized == 1
@@ -367,20 +361,6 @@ def test_threads_change_nothing(threads, shards):
         np.testing.assert_array_equal(array[::7], beside[::7])
         rows = [599, 0, 3, 3]
         np.testing.assert_array_equal(array.oindex[rows, 4:], beside[rows, 4:])
-
-
-def test_invalid_index_error_has_advice():
-    array = zarr.create_array(shape=(4, 4, 4), dtype="int8")
-    with pytest.raises(SelectionError, match="oindex .* vindex"):
-        array[[0, 1], :, [0, 1, 2]]
-    with pytest.raises(SelectionError, match="is not an index"):
-        array["name"]
-    with pytest.raises(SelectionError, match="too many"):
-        array[0, 0, 0, 0]
-    with pytest.raises(IndexError, match="out of bounds"):
-        array[4]
-    with pytest.raises(SelectionError, match="step 1"):
-        array.blocks[::2]
 
 
 def test_a_selection_that_no_memory_holds_is_rejected():

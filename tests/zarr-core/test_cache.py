@@ -17,7 +17,7 @@ def test_the_values_used_last_are_kept(limit, keys):
         if key in used:
             assert found == str(key)
         if found is None:
-            cache.keep(key, str(key))
+            cache.put(key, str(key))
         used[key] = None
         used.move_to_end(key)
         while len(used) > limit:
@@ -27,16 +27,16 @@ def test_the_values_used_last_are_kept(limit, keys):
 
 def test_large_values_are_not_kept():
     cache = Cache(10, largest=4)
-    assert cache.keep("a", 1, 5) == 1
+    assert cache.put("a", 1, 5) == 1
     assert cache.get("a") is None
-    cache.keep("b", 2, 4)
+    cache.put("b", 2, 4)
     assert cache.get("b") == 2
 
 
 def test_sizes_are_limited():
     cache = Cache(10)
     for key in range(20):
-        cache.keep(key, key, 5)
+        cache.put(key, key, 5)
     assert len(cache) + len(cache._older) == 4
     assert [key for key in range(20) if key in cache] == [18, 19]
 
@@ -49,7 +49,7 @@ def test_threads_get_the_values_of_their_keys():
             key = (number * step) % 24
             found = cache.get(key)
             assert found is None or found == -key - 1
-            cache.keep(key, -key - 1)
+            cache.put(key, -key - 1)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(use, range(8)))

@@ -78,57 +78,39 @@ def test_a_part_is_what_numpy_selects(case, contiguous):
     assert out.tobytes() == expected.astype(native).tobytes()
 
 
-def test_a_thin_slice_reads_little():
-    array = np.arange(1024 * 1024, dtype="u4").reshape(1024, 1024)
+SQUARE = np.arange(1 << 20, dtype="u4").reshape(1024, 1024)
+LINE = np.arange(4_000_000, dtype="u4")
+
+
+def box(*bounds):
+    return BasicIndexer(tuple(slice(*bound) for bound in bounds))
+
+
+def points(*numbers):
+    return CoordinateIndexer((np.array(numbers, "intp"),))
+
+
+@pytest.mark.parametrize(
+    ("array", "selection", "reads", "nbytes"),
+    [
+        pytest.param(SQUARE, box((0, 1023, 511), (5, 13, 1)), 3, 3 * 32, id="rows of a thin slice"),
+        pytest.param(SQUARE, box((9, 709, 1), (0, 1024, 1)), 1, 700 * 4096, id="a run at once"),
+        pytest.param(
+            LINE, points(3_999_999, *range(30, 0, -1), 2_000_000), 3, 128, id="points in groups"
+        ),
+        pytest.param(LINE, points(3_999_999, 5, 6, 5), 4, 16, id="few points one by one"),
+        pytest.param(
+            SQUARE[:512].reshape(32, 128, 128), box((0, 32, 1), (0, 128, 1), (7, 8, 1)), 32,
+            32 * (127 * 128 + 1) * 4, id="close elements together",
+        ),
+    ],
+)  # fmt: skip
+def test_a_part_is_read_with_few_requests_and_bytes(array, selection, reads, nbytes):
     reader = Recorder(array.tobytes())
-    out = np.empty((3, 8), "u4")
-    index = (slice(0, 1023, 511), slice(5, 13, 1))
-    bytes_codec.read_elements(reader, array.shape, array.dtype, BasicIndexer(index), out)
-    assert (out == array[index]).all()
-    assert reader.bytes_read == out.nbytes
-    assert reader.reads == 3
-
-
-def test_a_run_is_read_in_one_piece_into_the_result():
-    array = np.arange(1024 * 1024, dtype="u4").reshape(1024, 1024)
-    reader = Recorder(array.tobytes())
-    out = np.empty((700, 1024), "u4")
-    bytes_codec.read_elements(
-        reader, array.shape, array.dtype, BasicIndexer((slice(9, 709, 1), slice(0, 1024, 1))), out
-    )
-    assert (out == array[9:709]).all()
-    assert (reader.reads, reader.bytes_read) == (1, out.nbytes)
-
-
-def test_scattered_points_read_little():
-    array = np.arange(4_000_000, dtype="u4")
-    reader = Recorder(array.tobytes())
-    points = np.array([3_999_999, *range(30, 0, -1), 2_000_000], "intp")
-    out = np.empty(32, "u4")
-    bytes_codec.read_elements(reader, array.shape, array.dtype, CoordinateIndexer((points,)), out)
-    assert out.tolist() == points.tolist()
-    assert reader.reads == 3
-    assert reader.bytes_read == 128
-
-
-def test_a_few_points_are_read_one_by_one():
-    array = np.arange(4_000_000, dtype="u4")
-    reader = Recorder(array.tobytes())
-    points = np.array([3_999_999, 5, 6, 5], "intp")
-    out = np.empty(4, "u4")
-    bytes_codec.read_elements(reader, array.shape, array.dtype, CoordinateIndexer((points,)), out)
-    assert out.tolist() == points.tolist()
-    assert (reader.reads, reader.bytes_read) == (4, 16)
-
-
-def test_elements_that_lie_close_are_not_read_one_by_one():
-    array = np.arange(2**21, dtype="u4").reshape(128, 128, 128)
-    reader = Recorder(array.tobytes())
-    index = (slice(0, 128, 1), slice(0, 128, 1), slice(7, 8, 1))
-    out = np.empty((128, 128, 1), "u4")
-    bytes_codec.read_elements(reader, array.shape, array.dtype, BasicIndexer(index), out)
-    assert (out == array[index]).all()
-    assert reader.reads <= 128
+    out = np.empty(selection.shape, "u4")
+    bytes_codec.read_elements(reader, array.shape, array.dtype, selection, out)
+    assert (out == array[selection.index]).all()
+    assert (reader.reads, reader.bytes_read) == (reads, nbytes)
 
 
 def test_element_larger_than_a_window_in_the_other_byte_order():

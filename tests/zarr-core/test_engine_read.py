@@ -1,4 +1,4 @@
-"""The bytes that reads request from the store."""
+"""The bytes that reads request from the store; filters and masks; chains that are refused."""
 
 import os
 
@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.config import config
+from zarr_core.errors import CodecChainError
+from zarr_core.extension import ArrayToArrayCodec
+from zarr_sharding.codec import ShardingCodec
 
 
 @pytest.fixture
@@ -49,3 +52,59 @@ def test_masks_of_chunks_without_compression(dtype, share):
     array[mask] = 0
     expected[mask] = 0
     np.testing.assert_array_equal(array[...], expected)
+
+
+class Negative(ArrayToArrayCodec):
+    """Supports whole chunks only."""
+
+    def encoded_representation(self, decoded):
+        return decoded
+
+    def encode(self, array, decoded):
+        return -array
+
+    def decode(self, array, decoded):
+        return -array
+
+
+LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
+SHARDING = {
+    "name": "sharding_indexed",
+    "configuration": {"chunk_shape": [2, 3], "codecs": [LITTLE], "index_codecs": [LITTLE]},
+}
+
+
+@pytest.mark.parametrize("serializer", [LITTLE, SHARDING], ids=["chunks", "shards"])
+def test_parts_of_chunks_behind_a_filter_that_knows_only_wholes(serializer):
+    expected = np.arange(1, 97, dtype="i4").reshape(8, 12)
+    with zarr.override_extensions({"codec": {"acme.negative": Negative}}):
+        array = zarr.create_array(
+            data=expected, chunks=(4, 6), filters=[Negative()], serializer=serializer,
+            compressors=None,
+        )  # fmt: skip
+    array[1:3, 2:11] = expected[1:3, 2:11] = 7
+    array.oindex[[0, 7], [1, 5]] = expected[np.ix_([0, 7], [1, 5])] = -3
+    assert np.array_equal(array[1:7, ::5], expected[1:7, ::5])
+    assert np.array_equal(array.vindex[[0, 7], [1, 5]], [-3, -3])
+    assert array[5, 7] == expected[5, 7]
+    assert np.array_equal(array[...], expected)
+
+
+def test_chunks_beyond_all_addresses_are_rejected():
+    with pytest.raises(CodecChainError, match="more than can be addressed"):
+        zarr.create_array(shape=(4,), chunks=(2**62,), dtype="f8")
+
+
+def test_inner_codecs_of_another_type():
+    class Wrong(ShardingCodec):
+        def inner_codecs(self, decoded):
+            return "zstd"
+
+    with (
+        zarr.override_extensions({"codec": {"acme.wrong": Wrong}}),
+        pytest.raises(TypeError, match="inner_codecs returned 'zstd', not a PreparedCodecChain"),
+    ):
+        zarr.create_array(
+            shape=8, dtype="u2", compressors=None,
+            serializer={"name": "acme.wrong", "configuration": ShardingCodec((4,)).to_configuration()},
+        )[...]  # fmt: skip

@@ -8,7 +8,7 @@ import zarr_core as zarr
 from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.engine import stored_chunks
+from zarr_core.engine import stored_array
 from zarr_core.extension import BufferByteReader, CachingStore, ChunkDecodeError, StoreTraits
 
 
@@ -37,7 +37,7 @@ def test_writing_the_fill_value_is_writing(data, shards, fill, stores_empty, few
     )  # fmt: skip
     expected = np.full(shape, fill, "int16")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored_chunks, "_FEW_CHUNKS", few)
+        patch.setattr(stored_array, "_FEW_CHUNKS", few)
         for value in (data.draw(st.sampled_from([fill, 3])) for _ in range(5)):
             region = data.draw(regions(shape))
             array[region] = expected[region] = value
@@ -177,3 +177,23 @@ def test_a_chunk_that_is_damaged_is_not_changed():
     with pytest.raises(ChunkDecodeError, match="also when it was requested again"):
         array[1] = 7
     assert bytes(store.get("c/0")) == before
+
+
+class Kept(zarr.MemoryStore):
+    """A store that cannot erase keys."""
+
+    traits = StoreTraits(supports_erasing=False)
+
+
+@pytest.mark.parametrize("part", [np.s_[:2, :3], np.s_[0, 0]])
+def test_emptied_chunks_are_stored_if_keys_cannot_be_erased(part):
+    array = zarr.create_array(
+        Kept(), shape=(4, 6), chunks=(2, 3), dtype="i4", fill_value=5, compressors=None
+    )
+    array[part] = 5
+    assert list(array.store.list()) == ["zarr.json"], "nothing was there"
+    array[part] = 6
+    assert (array[part] == 6).all()
+    array[part] = 5
+    assert (array[...] == 5).all()
+    assert sorted(array.store.list()) == ["c/0/0", "zarr.json"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
@@ -72,6 +74,58 @@ def test_basic_is_numpy(case):
         assert isinstance(request.selection, BasicIndexer)
         assert request.scalar == (not isinstance(expected, np.ndarray))
         check(request, array, expected)
+
+
+@given(basic_cases(), st.data())
+def test_values_broadcast_as_numpy_does(case, data):
+    shape, index = case
+    selected = np.shape(numbered(shape)[index])
+    value_shape = data.draw(
+        st.one_of(
+            hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=3),
+            st.tuples(*(st.sampled_from([1, size]) for size in selected)),
+            st.integers(0, len(selected)).map(lambda cut: selected[cut:]),
+            st.integers(1, 2).map(lambda more: (1,) * more + selected),
+        )
+    )
+    value = numbered(value_shape) + 1
+    expected = np.zeros(shape, int)
+    result = np.zeros(shape, int)
+    request = basic(index, shape)
+    items = index if isinstance(index, tuple) else (index,)
+    # NumPy has other rules for single elements without an ellipsis.
+    array_index = items if any(item is Ellipsis for item in items) else (*items, Ellipsis)
+    try:
+        expected[array_index] = value
+    except ValueError:
+        with pytest.raises(SelectionError, match=re.escape(str(value_shape))):
+            request.broadcast(value)
+    else:
+        put(result, request.selection, request.broadcast(value))
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_repeated_elements_keep_the_last_value():
+    result = np.zeros((2, 3), int)
+    request = coordinate(([0, 0, 0], [1, 1, 2]), (2, 3))
+    put(result, request.selection, request.broadcast(np.array([5, 6, 7])))
+    assert result[0].tolist() == [0, 6, 7]
+    backwards = np.array([1, 1, 2, 2])[::-1]
+    request = orthogonal((slice(None), backwards), (2, 3))
+    put(result, request.selection, request.broadcast(np.array([4, 3, 2, 1])[::-1]))
+    assert result[1].tolist() == [0, 4, 2]
+
+
+def test_results_are_given_in_any_memory_that_allows_a_view():
+    request = basic((1, slice(None), None, slice(None, None, -1)), (2, 3, 4))
+    out = np.zeros((4, 1, 3), int).T
+    request.view(out)[...] = numbered((2, 3, 4))[1:2]
+    np.testing.assert_array_equal(out, numbered((2, 3, 4))[1, :, None, ::-1])
+    with pytest.raises(SelectionError, match="shape"):
+        request.view(np.zeros((3, 4), int))
+    points = coordinate((np.array([[0, 1], [1, 0]]), 0), (2, 3))
+    with pytest.raises(SelectionError, match="contiguous"):
+        points.view(np.zeros((2, 2), int).T)
 
 
 def axis_items(size: int):
@@ -175,6 +229,7 @@ def test_masks_become_what_takes_the_least_memory():
         ([2, 0], 1, 2),
         ([0, 1], [0, 1], [1, 2]),
         (1, [0, 1], [1, 2]),
+        ([True, False, True], [0, 1]),
         ([[0], [1]], [[0, 2]], -1),
         ([True, False, True],),
         np.array([True, False, True]),
@@ -203,12 +258,6 @@ def test_axes_of_an_array_come_first_if_a_slice_parts_it_from_an_integer():
     assert request.shape == (2, 3)
     assert isinstance(request.selection, OrthogonalIndexer)
     check(request, array, array[0, :, [3, 1]])
-
-
-def test_masks_select_points_together():
-    array = numbered((2, 3))
-    request = fancy((np.array([True, True]), np.array([True, False, True])), array.shape)
-    check(request, array, array[[0, 1], [0, 2]])
 
 
 def test_runs_of_indices_become_boxes():
@@ -317,3 +366,96 @@ def test_bad_blocks_are_explained(index, message):
     with pytest.raises(SelectionError, match=message) as caught:
         block(index, AXES)
     assert str(caught.value).endswith("(grid of chunks (3, 2))")
+
+
+# --- invalid indices ---
+
+
+@pytest.mark.parametrize("parse", [basic, orthogonal, fancy])
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        (3, "index 3 is out of bounds for dimension 0 of length 3"),
+        ((0, -5), "index -5 is out of bounds for dimension 1 of length 4"),
+        (10**30, "out of bounds"),
+        ((0, 0, 0), "3 indices are too many for 2 dimensions"),
+        ((..., ...), "single ellipsis"),
+        (slice(None, None, 0), "step"),
+        (slice(0.5, 2), "integers"),
+        (1.0, "float"),
+        (np.float64(1), "float"),
+        ("name", "str"),
+        ({}, "dict"),
+    ],
+    ids=repr,
+)
+def test_bad_indices_are_explained(parse, index, message):
+    with pytest.raises(SelectionError, match=message) as caught:
+        parse(index, (3, 4))
+    assert caught.value.shape == (3, 4)
+    assert isinstance(caught.value, IndexError)
+
+
+@pytest.mark.parametrize(
+    ("parse", "index", "message"),
+    [
+        (basic, [0, 1], "list"),
+        (basic, np.array([True, False, True]), "ndarray"),
+        (orthogonal, [0, 3], "index 3 is out of bounds for dimension 0"),
+        (orthogonal, ([0], [-5]), "index -5 is out of bounds for dimension 1"),
+        (orthogonal, np.array([2**64 - 1], np.uint64), "out of bounds"),
+        (orthogonal, range(4), "out of bounds"),
+        (orthogonal, [True, False], re.escape("mask of shape (2,)")),
+        (orthogonal, np.ones((3, 4), bool), re.escape("mask of shape (3, 4)")),
+        (orthogonal, [0.0, 1.0], "not an index"),
+        (orthogonal, np.array([]), "not an index"),
+        (orthogonal, [[0], [1, 2]], "not an index"),
+        (orthogonal, ["a"], "not an index"),
+        (orthogonal, [None], "not an index"),
+        (coordinate, [0, 1], "one array of integers for each of 2"),
+        (coordinate, ([0, 1], slice(None)), "orthogonal"),
+        (coordinate, ([0, 1], None), "orthogonal"),
+        (coordinate, ([0, 1], [0, 1, 2]), re.escape("(2,), (3,)")),
+        (coordinate, ([0, 3], [0, 1]), "index 3 is out of bounds for dimension 0"),
+        (coordinate, (np.array([True, False, True]), [0, 1, 2]), "mask"),
+        (mask, np.ones((4, 3), bool), re.escape("mask of shape (4, 3)")),
+        (mask, np.ones((3, 4), int), "booleans"),
+        (mask, (slice(None),), "not an index"),
+        (fancy, np.ones((3, 3), bool), re.escape("mask of shape (3, 3)")),
+        (fancy, [0, 3], "out of bounds"),
+        (fancy, [0.5], "not an index"),
+    ],
+)
+def test_bad_index_arrays_are_explained(parse, index, message):
+    with pytest.raises(SelectionError, match=message) as caught:
+        parse(index, (3, 4))
+    assert caught.value.shape == (3, 4)
+
+
+@pytest.mark.parametrize("parse", [basic, orthogonal])
+def test_a_boolean_is_not_an_integer(parse):
+    with pytest.raises(SelectionError, match="bool"):
+        parse(True, (3, 4))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        ([True, True], [True, True, True]),
+        ([0, 1], slice(None), [0, 1, 2]),
+        np.ones((2, 4), bool),
+        (slice(None), np.ones((2, 4), bool)),
+        ([True, True], np.ones((3, 4), bool), 0),
+    ],
+    ids=repr,
+)
+def test_arrays_that_do_not_fit_together_are_rejected_with_what_to_use(index):
+    with pytest.raises(IndexError):
+        np.zeros((2, 3, 4))[index]
+    with pytest.raises(SelectionError, match=r"oindex.*vindex|too many"):
+        fancy(index, (2, 3, 4))
+
+
+def test_too_many_points_are_rejected():
+    with pytest.raises(SelectionError, match=r"do not fit into memory.*oindex.*vindex"):
+        fancy(([0, 1], slice(None), [0, 1]), (2, 2**60, 2))

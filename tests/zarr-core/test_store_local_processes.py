@@ -75,7 +75,7 @@ def kill_writers(store, rounds):
     ]
 
 
-@pytest.mark.parametrize("rounds", [40, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [12, pytest.param(300, marks=pytest.mark.slow)])
 def test_killed_writers_leave_old_or_new_values(tmp_path, rounds):
     kill_writers(LocalStore(tmp_path / "store.zarr"), rounds)
 

@@ -1,4 +1,4 @@
-"""Mappings of all kinds as stores."""
+"""Mappings of all kinds as stores, and the memory of this process."""
 
 import pickle
 import types
@@ -10,19 +10,40 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from store_contract import StoreContract
-from zarr_core.errors import StoreError, StoreReadError, StoreReadOnlyError
+from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
 from zarr_core.stores.mapping import MappingStore
 from zarr_core.stores.memory import MemoryStore
+
+
+class BytesOnly(UserDict):
+    """A mapping into which only bytes are written."""
+
+    def __setitem__(self, key, value):
+        assert type(value) is bytes
+        super().__setitem__(key, value)
 
 
 class TestUserDict(StoreContract):
     pickles = False
 
     def make(self, tmp_path):
-        return MappingStore(UserDict())
+        return MappingStore(BytesOnly())
 
     def again(self, store, *, read_only):
-        return MappingStore(store._mapping, read_only)
+        return type(store)(store._mapping, read_only)
+
+
+class TestMemoryStore(TestUserDict):
+    def make(self, tmp_path):
+        return MemoryStore()
+
+
+class TestNamedMemory(TestUserDict):
+    def make(self, tmp_path):
+        return MemoryStore.from_url(f"memory://{tmp_path}")
+
+    def again(self, store, *, read_only):
+        return MemoryStore.from_url(store.url, read_only=read_only)
 
 
 class Files(MutableMapping):
@@ -71,15 +92,11 @@ class Files(MutableMapping):
         return hash(self.root)
 
 
-class TestMappingOfFiles(StoreContract):
-    pickles = False
+class TestMappingOfFiles(TestUserDict):
     test_deep_keys = None  # thousands of directories
 
     def make(self, tmp_path):
         return MappingStore(Files(tmp_path / "files"))
-
-    def again(self, store, *, read_only):
-        return MappingStore(store._mapping, read_only)
 
 
 class Arrays(UserDict):
@@ -112,16 +129,24 @@ class Boxed:
         (np.void(b"ab"), b"ab"),
         (Boxed(np.frombuffer(b"abc", "uint8")), b"abc"),
         (bytearray(b"ab"), b"ab"),
+        (memoryview(b"ab"), b"ab"),
     ],
 )
-def test_values_that_are_arrays(held, value):
-    assert MappingStore({"k": held}).get("k") == value
+def test_values_that_are_buffers_or_arrays_are_copied(held, value):
+    found = MappingStore({"k": held}).get("k")
+    assert type(found) is bytes
+    assert found == value
 
 
-@pytest.mark.parametrize("held", [np.array([b"text", None]), Boxed(np.array(["text"], object)), 5])
-def test_pointers_are_not_values(held):
-    with pytest.raises(StoreReadError, match="bytes are needed"):
-        MappingStore({"k": held}).get("k")
+@pytest.mark.parametrize(
+    "held",
+    [np.array([b"text", None]), Boxed(np.array(["text"], object)), "text", None, 5, object()],
+)
+def test_other_values_are_neither_read_nor_missing(held):
+    store = MappingStore({"a/k": held})
+    for call in (store.get, store.getsize, store.open_value):
+        with pytest.raises(StoreReadError, match=r"a/k.*bytes are needed"):
+            call("a/k")
 
 
 class ReadOnly(Mapping):
@@ -200,3 +225,69 @@ def test_a_mapping_is_listed_while_others_change_it():
     mapping.changes = 0
     store.set("c", b"3")
     assert store.exists("c")
+
+
+def test_a_mapping_of_the_user_is_used_and_not_copied():
+    mine = {}
+    store = MemoryStore(mine)
+    store.set("k", [b"a", b"b"])
+    assert mine == {"k": b"ab"}
+    mine["l"] = b"c"
+    assert sorted(store.list()) == ["k", "l"]
+
+
+def test_keys_of_the_mapping_that_are_not_keys_are_not_listed():
+    store = MemoryStore({"../x": b"", "/abs": b"", "": b"", 7: b"", "good": b"", "a/": b""})
+    assert list(store.list()) == ["good"]
+    assert store.list_dir("") == (["good"], [])
+    with pytest.raises(StoreKeyError):
+        store.get("../x")
+
+
+class Broken(UserDict):
+    """A mapping that raises network errors."""
+
+    def __getitem__(self, key):
+        raise ConnectionError("down")
+
+    def __contains__(self, key):
+        raise ConnectionError("down")
+
+    def __setitem__(self, key, value):
+        raise ConnectionError("down")
+
+    def __delitem__(self, key):
+        raise ConnectionError("down")
+
+    def __iter__(self):
+        raise ConnectionError("down")
+
+
+def test_a_failing_mapping_is_not_an_empty_one():
+    store = MemoryStore(Broken())
+    for call in (
+        lambda: store.get("a/k"),
+        lambda: store.exists("a/k"),
+        lambda: store.list_prefix("a/"),
+        lambda: store.list_dir("a/"),
+    ):
+        with pytest.raises(StoreReadError, match=r"a/.*ConnectionError: down"):
+            call()
+    for call in (lambda: store.set("a/k", b""), lambda: store.erase("a/k")):
+        with pytest.raises(StoreError, match=r"a/k.*ConnectionError: down"):
+            call()
+
+
+def test_names_are_shared_in_the_process():
+    one = MemoryStore.from_url("memory://shared-name")
+    one.set("k", b"v")
+    assert MemoryStore.from_url("memory://shared-name").get("k") == b"v"
+    assert MemoryStore.from_url("memory://another-name").get("k") is None
+    assert one.url == "memory://shared-name"
+
+
+def test_urls_that_are_not_of_memory():
+    with pytest.raises(StoreError, match="memory://name"):
+        MemoryStore.from_url("file:///x")
+    with pytest.raises(StoreError, match=r"options.*'x'"):
+        MemoryStore.from_url("memory://x", x=1)

@@ -8,7 +8,6 @@ import zarr_core as zarr
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.engine.resolved_metadata import resolve_metadata
 from zarr_core.engine.stored_array import StoredArray
-from zarr_core.errors import MissingChunkError
 from zarr_core.extension import Location
 from zarr_core.formats.lookup import format_named
 from zarr_core.selection import parse
@@ -72,14 +71,6 @@ def test_codecs_of_shards_and_of_chunks():
     assert sharded.inner_codecs.decoded.shape == (2, 3)
 
 
-def test_missing_chunks_may_be_errors():
-    store = array_of().store
-    array = zarr.open_array(store, path="a/b", config={"missing_chunks": "error"})
-    assert array.stored.missing_is_error
-    with pytest.raises(MissingChunkError):
-        array.stored.read(parse.basic((), (5, 6)).selection, np.empty((5, 6), "int16"))
-
-
 def test_it_does_not_change_with_the_array():
     array = array_of()
     before = array.stored
@@ -132,8 +123,6 @@ def test_elements_of_the_fill_value_are_stored_on_request(setting, stored):
 
 
 def test_extensions_of_the_block_are_kept():
-    from zarr_core.codecs.bytes import BytesCodec
-
     store = array_of().store
     with zarr.override_extensions({"codec": {"acme.plain": BytesCodec}}):
         array = zarr.open_array(store, path="a/b")

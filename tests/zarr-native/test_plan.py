@@ -2,6 +2,7 @@
 
 import copy
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -174,3 +175,13 @@ def test_missing_compiled_module_is_a_reason(monkeypatch):
         executor._problem.cache_clear()
     # An import that fails in one thread shows an incomplete module to the others.
     assert "zarr_native.plan" not in sys.modules
+
+
+def test_reads_that_python_continues_keep_the_references_to_none():
+    """None is not immortal before Python 3.12; without references, the interpreter aborts."""
+    array = zarr.create_array({}, data=np.arange(100), chunks=10, compressors=None)
+    assert array[5:15].tolist() == [*range(5, 15)]
+    before = sys.getrefcount(None)
+    for _ in range(1000):
+        array[5:15]  # in two chunks
+    assert abs(sys.getrefcount(None) - before) < 500

@@ -89,7 +89,7 @@ def test_subrange_of_memory_is_not_copied():
 def test_reads_of_several_extents_have_their_lengths(counting, monkeypatch, persistent):
     monkeypatch.setattr(inner_chunks, "GAP_BYTES", 5)
     found = [(100, 10, 0), (110, 7, 1), (300, 20, 2), (1000, 30, 3)]
-    (batch,) = batches(found, 100, gap_bytes=5)
+    (batch,) = batches(found, 100, gap_nbytes=5)
     reader = counting(VALUE)
     pieces = iter_inner_chunks(reader, batch, persistent)
     pieces = list(pieces) if persistent else pieces  # valid after the last of them

@@ -195,7 +195,7 @@ def test_a_value_is_opened_for_what_is_not_held_alone(server):
     for _ in range(3):
         with store.open_value("k") as reader:
             assert bytes(reader.read(5, 3)) == b"\5\6\7"
-            assert (reader.size, reader.max_concurrency, reader.gap_bytes) == (200, 7, 77)
+            assert (reader.size, reader.max_concurrency, reader.gap_nbytes) == (200, 7, 77)
             assert reader.generation == store.generation("k")
             with pytest.raises(StoreError):
                 reader.read(199, 2)

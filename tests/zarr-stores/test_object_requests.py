@@ -215,13 +215,15 @@ def test_distant_inner_chunks_are_read_concurrently(s3_server, store, direct, pr
     zarr.create_array(
         direct, path="s", data=values, chunks=(2, 64, 64), shards=(64, 64, 64), compressors=None
     )
-    array = zarr.open_array(same_place(direct, s3_server, proxy.url, gap_bytes=1000), path="s")
+    array = zarr.open_array(same_place(direct, s3_server, proxy.url, gap_nbytes=1000), path="s")
     proxy.forget()
     assert np.array_equal(array[::8], values[::8])
     assert proxy.traffic.requests == 1 + 8
     assert proxy.traffic.most_concurrent == 8
     proxy.forget()
-    joining = zarr.open_array(same_place(direct, s3_server, proxy.url, gap_bytes=1 << 20), path="s")
+    joining = zarr.open_array(
+        same_place(direct, s3_server, proxy.url, gap_nbytes=1 << 20), path="s"
+    )
     proxy.forget()
     assert np.array_equal(joining[::8], values[::8])
     assert proxy.traffic.requests <= 1 + 2

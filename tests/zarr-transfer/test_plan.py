@@ -125,7 +125,7 @@ class WireReader(ByteReader):
             needed[part.start : part.stop] = True
         needed[self.held.start : self.held.stop] = False
         places = np.flatnonzero(needed)
-        gaps = np.flatnonzero(np.diff(places) > self.gap_bytes + 1)
+        gaps = np.flatnonzero(np.diff(places) > self.gap_nbytes + 1)
         for run in np.split(places, gaps + 1):
             if len(run):
                 self.store.respond(self.value[run[0] : run[-1] + 1])

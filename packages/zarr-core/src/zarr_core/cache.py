@@ -42,9 +42,9 @@ class Cache(dict[K, V]):
 
     def __missing__(self, key: K) -> V | None:
         entry = self._older.get(key)
-        return None if entry is None else self.keep(key, *entry)
+        return None if entry is None else self.put(key, *entry)
 
-    def keep(self, key: K, value: V, size: int = 1) -> V:
+    def put(self, key: K, value: V, size: int = 1) -> V:
         """Add a value, and return it."""
         if size <= self._largest:
             if self._size + size > self._limit:

@@ -43,10 +43,10 @@ from zarr_core.interfaces.display import Display as Display
 from zarr_core.interfaces.format import Format as Format
 from zarr_core.interfaces.format import store_new as store_new
 from zarr_core.interfaces.key_value_store import KeyValueStore as KeyValueStore
-from zarr_core.interfaces.keylock import key_lock as key_lock
 from zarr_core.interfaces.keys import check_key as check_key
 from zarr_core.interfaces.keys import check_prefix as check_prefix
 from zarr_core.interfaces.keys import encode_key as encode_key
+from zarr_core.interfaces.keys import key_lock as key_lock
 from zarr_core.interfaces.metadata_document import read_metadata as read_metadata
 from zarr_core.interfaces.metadata_extension import MetadataExtension as MetadataExtension
 from zarr_core.interfaces.native import NativeExecutor as NativeExecutor

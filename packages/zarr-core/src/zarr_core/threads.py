@@ -77,34 +77,25 @@ def parallel_for(
     pieces: int = 1,
     min_task_seconds: float = 45e-6,
 ) -> None:
-    """Call ``work`` on each task, in several threads if that is faster.
+    """Call ``work`` on each task, in several threads if that is faster; take tasks as late as possible.
 
     Parameters
     ----------
-    tasks : iterable
-        The tasks; taken in order, as late as possible.
-    work : callable
-        The function.
     parallel : bool or None
         Whether threads are faster; None to decide by timing the first tasks.
     threads : int, optional
         Number of threads for tasks that wait, such as requests to a store with latency; by default
         that of the processors.
-    pieces : int
-        Number of pieces of a task, between which threads may wait for each other; for timing.
-    min_task_seconds : float
-        Minimum duration of a piece for which threads are faster, as measured with the GIL.
-
-    Raises
-    ------
-    BaseException
-        The first failure, or an interrupt, after all threads have stopped.  With ``threads``, an
-        interrupt does not wait for threads that are :class:`waiting` for a server.
+    pieces, min_task_seconds : int, float
+        Number of pieces of a task, between which threads may wait for each other, and the minimum
+        duration of a piece for which threads are faster, as measured with the GIL.
 
     Notes
     -----
-    A nested ``parallel_for`` uses only its own thread, since the processors are busy.  With
-    ``threads``, it uses threads, but all nested calls together about that many.
+    The first failure, or an interrupt, is raised after all threads have stopped.  With ``threads``,
+    an interrupt does not wait for threads that are :class:`waiting` for a server.  A nested call
+    uses only its own thread, since the processors are busy.  With ``threads``, it uses threads, but
+    all nested calls together about that many.
     """
     left = iter(tasks)
     busy = _local.sharing and threads is None
@@ -274,10 +265,7 @@ class _Call:
         self._ended: SimpleQueue[None] = SimpleQueue()
 
     def start(self, work: Callable[[], None]) -> None:
-        """Call a function, which must not raise, in another thread, with the present context.
-
-        Raises a RuntimeError if no thread can be started.
-        """
+        """Call a function, which must not raise, in another thread, with the present context."""
         context, outermost = copy_context(), self.outermost
 
         def run() -> None:
@@ -365,14 +353,8 @@ def call_interruptibly(work: Callable[[], R], what: object) -> R:
     """Call a function that waits for a server in compiled code, which ignores interrupts.
 
     In the main thread, the function is called in another thread, and an interrupt ends only the
-    waiting.  Therefore it must not use memory that others may change or reuse meanwhile.
-
-    Parameters
-    ----------
-    work : callable
-        Sends the request, and returns the response.
-    what : object
-        What is waited for, for messages.
+    waiting.  Therefore it must not use memory that others may change or reuse meanwhile.  ``what``
+    is what is waited for, for messages.
     """
     if not _is_main():
         with waiting(what):

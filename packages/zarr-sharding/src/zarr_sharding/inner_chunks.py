@@ -65,7 +65,7 @@ class Batch:
 def batches(
     ranges: Sequence[tuple[int, int, int]],
     max_items: int,
-    gap_bytes: int = GAP_BYTES,
+    gap_nbytes: int = GAP_BYTES,
     contiguous: bool = False,
 ) -> list[Batch]:
     """Group neighbouring inner chunks into batches of :data:`BATCH_BYTES`, or one larger chunk.
@@ -76,7 +76,7 @@ def batches(
         Offset, length and position, sorted by offset.
     max_items : int
         Maximum number of inner chunks in a batch.
-    gap_bytes : int
+    gap_nbytes : int
         Largest gap between two inner chunks that is read rather than skipped, in bytes.
     contiguous : bool
         Whether each batch is one contiguous byte range, for a separate request.
@@ -84,24 +84,24 @@ def batches(
     result: list[Batch] = []
     batch = Batch()
     extent = [0, 0]
-    for offset, nbytes, number in ranges:
+    for offset, nbytes, position in ranges:
         stop = offset + nbytes
         if batch.items:
-            near = offset - extent[1] <= gap_bytes
+            near = offset - extent[1] <= gap_nbytes
             more = max(0, stop - extent[1]) if near else nbytes
             full = batch.nbytes + more > BATCH_BYTES or len(batch.items) >= max_items
             if full or (contiguous and not near):
                 result.append(batch)
                 batch = Batch()
             elif near:
-                position = batch.nbytes + offset - extent[1]
-                batch.items.append((offset, position, nbytes, number))
+                start = batch.nbytes + offset - extent[1]
+                batch.items.append((offset, start, nbytes, position))
                 batch.nbytes += more
                 extent[1] += more
                 continue
         extent = [offset, stop]
         batch.extents.append(extent)
-        batch.items.append((offset, batch.nbytes, nbytes, number))
+        batch.items.append((offset, batch.nbytes, nbytes, position))
         batch.nbytes += nbytes
     if batch.items:
         result.append(batch)
@@ -137,16 +137,16 @@ def iter_inner_chunks(
     The bytes are valid until the next iteration, unless they are ``persistent``.
     """
     if isinstance(reader, BufferByteReader):
-        for offset, _, nbytes, number in batch.items:
-            yield reader.read(offset, nbytes), number
+        for offset, _, nbytes, position in batch.items:
+            yield reader.read(offset, nbytes), position
         return
     memory: AbstractContextManager[memoryview] = Scratch(batch.nbytes)
     if persistent:
         memory = nullcontext(memoryview(bytearray(batch.nbytes)))
     with memory as buffer:
         _read(reader, batch, buffer)
-        for _, position, nbytes, number in batch.items:
-            yield buffer[position : position + nbytes], number
+        for _, start, nbytes, position in batch.items:
+            yield buffer[start : start + nbytes], position
 
 
 def subrange(reader: ByteReader, start: int, size: int) -> ByteReader:
@@ -175,7 +175,7 @@ def for_each_batch(
             work(batch)
 
     parallel_for(
-        batches(ranges, most, reader.gap_bytes, contiguous),
+        batches(ranges, most, reader.gap_nbytes, contiguous),
         limited if contiguous else work,
         contiguous or shard.parallel(count),
         reader.max_concurrency or shard.inner.max_concurrency,

@@ -409,7 +409,7 @@ def _requests(
         if size <= _BATCH and 2 * prod(part.inside.shape) >= codecs.decoded.size:
             return 2, stop - start + size
         requests, amount = _ranges(
-            *_inner_ranges(codecs, part, inner_sizes), store.traits.gap_bytes
+            *_inner_ranges(codecs, part, inner_sizes), store.traits.gap_nbytes
         )
         return 1 + requests, stop - start + min(size, amount)
     if part.is_complete:

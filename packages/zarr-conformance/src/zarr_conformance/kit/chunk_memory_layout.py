@@ -51,7 +51,7 @@ class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
     def chain(self, configuration: Mapping[str, Any], serializer: Any, ndim: int) -> CodecChain:
         """The codec of the layout, followed by the bytes codec."""
         codec = self.make(configuration).codec(ndim)
-        return CodecChain.of(serializer).after(ExtensionDefinition(self.name), codec)
+        return CodecChain.of(serializer).prepend(ExtensionDefinition(self.name), codec)
 
     def create(
         self, configuration: Mapping[str, Any], serializer: Any, **options: Any

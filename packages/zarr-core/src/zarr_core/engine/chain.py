@@ -81,23 +81,10 @@ class CodecChain:
     def from_definitions(
         cls, definitions: Sequence[ExtensionDefinition], location: Location = NO_LOCATION
     ) -> CodecChain:
-        """Find the code for each member of a ``codecs`` list.
+        """Find the code for each member of a ``codecs`` list at a location.
 
-        Parameters
-        ----------
-        definitions : sequence of ExtensionDefinition
-            The members of the list.
-        location : Location
-            Location of the list, for messages.  Without a store, the list is part of the
-            configuration of another codec; in an argument of a new array, such a list can omit the
-            array -> bytes codec (see :meth:`resolve`).
-
-        Raises
-        ------
-        ExtensionError
-            If a codec is unknown, broken or wrongly configured.
-        CodecChainError
-            If the order of the codecs is invalid.
+        Without a store in the location, the list is part of the configuration of another codec; in
+        an argument of a new array, such a list can omit the array -> bytes codec.
         """
         codecs = tuple(
             create_extension("codec", definition, location.at(f"/{number}"))
@@ -119,12 +106,6 @@ class CodecChain:
 
         The constructors of the codecs and :meth:`resolve` complete the definitions.  Without
         ``complete``, the array -> bytes codec can be missing.
-
-        Examples
-        --------
-        >>> from zarr_core.codecs.bytes import BytesCodec
-        >>> len(CodecChain.of(BytesCodec("little")).codecs)
-        1
         """
         definitions = tuple(codec_definition(item) for item in items)
         codecs = tuple(
@@ -142,7 +123,7 @@ class CodecChain:
         """Ignored codecs, including those inside other codecs."""
         here = [d for d, codec in zip(self.definitions, self.codecs, strict=True) if codec is None]
         for codec in self.codecs:
-            here += getattr(codec, "ignored", ())
+            here += () if codec is None else codec.ignored
         return tuple(here)
 
     @property
@@ -151,10 +132,7 @@ class CodecChain:
         return next((c.byte_order for c in self.codecs if isinstance(c, ArrayToBytesCodec)), None)
 
     def resolve(self, decoded: ArrayRepresentation) -> CodecChain:
-        """The chain of a new array, completed with what depends on its decoded chunk.
-
-        A missing array -> bytes codec is the default serializer of the data type.
-        """
+        """The chain of a new array: with an array -> bytes codec, and all that depends on the chunk."""
         definitions, codecs = [], []
         items = [*zip(self.definitions, self.codecs, strict=True)]
         if not any(isinstance(codec, ArrayToBytesCodec) for codec in self.codecs):
@@ -184,20 +162,16 @@ class CodecChain:
             codecs.append(resolved)
         return CodecChain(tuple(definitions), tuple(codecs))
 
-    def after(self, definition: ExtensionDefinition, codec: ArrayToArrayCodec | None) -> CodecChain:
+    def prepend(
+        self, definition: ExtensionDefinition, codec: ArrayToArrayCodec | None
+    ) -> CodecChain:
         """The chain with an additional first codec, array -> array; unchanged if it is None."""
         if codec is None:
             return self
         return CodecChain((definition, *self.definitions), (codec, *self.codecs))
 
     def prepare(self, decoded: ArrayRepresentation) -> PreparedCodecChain:
-        """Prepare the codecs for all chunks of one shape.
-
-        Raises
-        ------
-        CodecChainError
-            If a codec does not support its input.
-        """
+        """Prepare the codecs for all chunks of one shape, which they must support."""
         pairs = zip(self.definitions, self.codecs, strict=True)
         codecs = [(definition.name, codec) for definition, codec in pairs if codec is not None]
         return PreparedCodecChain(codecs, decoded)
@@ -408,17 +382,9 @@ class PreparedCodecChain:
             (limit for limit in limits if limit is not None), default=None
         )
 
-    # --- the same codecs with other settings ---
-
-    def with_write_empty_chunks(self) -> PreparedCodecChain:
-        """Return the same codecs, with empty chunks stored."""
-        return PreparedCodecChain(self._codecs, replace(self.decoded, write_empty_chunks=True))
-
-    def with_missing_as_error(self) -> PreparedCodecChain:
-        """Return codecs that raise an error for missing inner chunks; the same if there are none."""
-        if not isinstance(self.array_to_bytes, SubchunkCodec):
-            return self
-        return PreparedCodecChain(self._codecs, replace(self.decoded, missing_is_error=True))
+    def with_settings(self, **settings: bool) -> PreparedCodecChain:
+        """The same codecs with other settings of the :class:`ArrayRepresentation`."""
+        return PreparedCodecChain(self._codecs, replace(self.decoded, **settings))
 
     @cached_property
     def full_selection(self) -> BasicIndexer:
@@ -442,13 +408,7 @@ class PreparedCodecChain:
             raise ChunkDecodeError(codec_calls.too_large(size, self.max_encoded_size))
 
     def decode(self, data: Buffer) -> Array:
-        """Decode the bytes of a chunk; the result may be a view of them.
-
-        Raises
-        ------
-        ChunkDecodeError
-            If the bytes are damaged.
-        """
+        """Decode the bytes of a chunk; the result may be a view of them."""
         return self._decode_array(self.decode_bytes(data))
 
     def decode_bytes(self, data: Buffer) -> Buffer:
@@ -469,17 +429,7 @@ class PreparedCodecChain:
         codec_calls.call(ChunkDecodeError, name, codec.decode_into, data, out)
 
     def decode_into(self, data: Buffer, out: Array, selection: AnySelection | None = None) -> None:
-        """Decode a chunk, or the selected elements, into an array with any strides.
-
-        Parameters
-        ----------
-        data : Buffer
-            The stored bytes.
-        out : ndarray
-            Has the shape of the selection, or of the chunk.
-        selection : Selection or MaskIndexer, optional
-            The elements to copy; all by default.
-        """
+        """Decode a chunk, or the selected elements, into an array of that shape and any strides."""
         # Without compression, or if the size is unknown: an array, perhaps of the stored bytes, from
         # which elements are copied.
         if not self.bytes_to_bytes or self.memory_dtype is None:
@@ -562,20 +512,10 @@ class PreparedCodecChain:
     # --- encoding ---
 
     def encode(self, array: Array, memory: memoryview | None = None) -> Buffers | None:
-        """Encode a chunk.
+        """Encode a chunk with any strides; None for an empty chunk that is not stored.
 
-        Parameters
-        ----------
-        array : ndarray
-            The whole chunk, with any strides; dtype of the data type, native order.
-        memory : memoryview, optional
-            Memory for a copy in C order, ``decoded.nbytes`` long.
-
-        Returns
-        -------
-        Buffer, sequence of Buffer, or None
-            The bytes to store, perhaps a view of ``array`` or ``memory``; None for an empty chunk
-            that is not stored.
+        ``memory`` of ``decoded.nbytes`` may be used for a copy.  The result may be a view of it, or
+        of ``array``.
         """
         if not self.decoded.write_empty_chunks and self.is_fill(array):
             return None
@@ -602,16 +542,9 @@ class PreparedCodecChain:
     def partial_encode(
         self, reader: ByteReader | None, selection: AnySelection, value: Array
     ) -> Buffers | None:
-        """Encode a chunk with new elements in a part; only if :attr:`supports_partial_encode`.
+        """Encode a stored or missing chunk with new elements in a part.
 
-        Parameters
-        ----------
-        reader : ByteReader or None
-            The stored chunk; None if it is missing.
-        selection : Selection
-            The part.
-        value : ndarray
-            Its new elements; has the shape of the selection.
+        Only if :attr:`supports_partial_encode`.
         """
         encoded_part = self._encoded_part(selection, value)
         if encoded_part is None:  # a filter needs the whole chunk

@@ -48,9 +48,10 @@ def call(
         if isinstance(error, passed_on) or not is_ordinary_error(error):
             raise
         if isinstance(error, MemoryError):  # the chunk itself may be intact
-            said = str(error)
-            named = said if said.startswith("codec ") else ""
-            raise MemoryError(named or f"codec {name!r}: {said or 'out of memory'}") from error
+            text = str(error) or "out of memory"
+            if not text.startswith("codec "):  # of a codec within this one
+                text = f"codec {name!r}: {text}"
+            raise MemoryError(text) from error
         if kind is ChunkDecodeError:
             fault = CodecFaultError if isinstance(error, _FAULTS) else ChunkDecodeError
             raise fault(f"{type(error).__name__}: {error}", name) from error

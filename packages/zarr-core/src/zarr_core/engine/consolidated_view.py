@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeTypeError
-from zarr_core.interfaces.keylock import key_lock
+from zarr_core.interfaces.keys import key_lock
 from zarr_core.location import Location
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.group import GroupMetadata

@@ -16,18 +16,10 @@ _PLAIN = frozenset({bytes, str, int, bool, type(None)})
 
 
 def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any]], bool]:
-    """Return a function that tests whether all elements have the bits of the fill value.
+    """Return a function that tests whether all elements of an array have the bits of the fill value.
 
-    Parameters
-    ----------
-    fill_value : ndarray, shape ()
-        The fill value.
-
-    Returns
-    -------
-    callable
-        Function of an array of the same dtype.  ``-0.0`` is not ``0.0``, and NaNs are equal only
-        with the same payload.  Python objects are equal if they are immutable and of the same type.
+    ``-0.0`` is not ``0.0``, and NaNs are equal only with the same payload.  Python objects are equal
+    if they are immutable and of the same type.
     """
     dtype = fill_value.dtype
     if dtype.hasobject or dtype.kind == "T":
@@ -35,26 +27,27 @@ def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any
         # NumPy ignores what follows a null character.
         is_text = dtype.kind == "T" and "\0" not in value
         return _strings_test(value) if is_text else _objects_test(value)
-    if dtype.kind == "c":
-        part = np.empty((), dtype).real.dtype
-        real, imaginary = (
-            fill_test(fill_value.real.astype(part)),
-            fill_test(fill_value.imag.astype(part)),
-        )
-        return lambda array: real(array.real) and imaginary(array.imag)
-    if dtype.itemsize not in (1, 2, 4, 8):
-        return _bytes_test(fill_value)
-    word = np.dtype(f"u{dtype.itemsize}")
-    bits = fill_value.view(word)[()]
+    word = np.dtype(f"u{next(size for size in (8, 4, 2, 1) if dtype.itemsize % size == 0)}")
+    pattern = fill_value.tobytes()
+    bits: Any = np.frombuffer(pattern, word)
+    if len(bits) == 1:
+        bits = bits[0]
 
     def test(array: Array) -> bool:
         if not array.size:
             return True
-        words = array.view(word)
         # Most non-empty chunks differ in the middle or at the start.
-        middle = tuple([length // 2 for length in words.shape])
-        if words[middle] != bits or words[(0,) * words.ndim] != bits:
-            return False
+        if isinstance(bits, np.ndarray):
+            # An array even without dimensions: NumPy strips null bytes from scalars.
+            start: Any = (*(slice(0, 1),) * array.ndim, ...)
+            if array[start].tobytes() != pattern:
+                return False
+            words = np.ascontiguousarray(array).reshape(-1).view(word).reshape(-1, len(bits))
+        else:
+            words = array.view(word)
+            middle = tuple([length // 2 for length in words.shape])
+            if words[middle] != bits or words[(0,) * words.ndim] != bits:
+                return False
         return bool((words == bits).all())
 
     return test
@@ -76,19 +69,3 @@ def _objects_test(fill_value: Any) -> Callable[[Array], bool]:
         # Arrays, lists and others have no reliable comparison.
         return lambda array: not array.size
     return lambda array: all(type(item) is kind and item == fill_value for item in array.flat)
-
-
-def _bytes_test(fill_value: Array) -> Callable[[Array], bool]:
-    pattern = np.frombuffer(fill_value.tobytes(), np.uint8)
-
-    def test(array: Array) -> bool:
-        if not array.size:
-            return True
-        # An array even without dimensions: NumPy strips null bytes from scalars.
-        corner: Any = (*(slice(0, 1),) * array.ndim, ...)
-        if array[corner].tobytes() != pattern.tobytes():
-            return False
-        octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(-1, len(pattern))
-        return bool((octets == pattern).all())
-
-    return test

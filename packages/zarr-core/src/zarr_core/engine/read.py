@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from zarr_core.engine.chain import PreparedCodecChain
-    from zarr_core.engine.stored_chunks import StoredChunks
+    from zarr_core.engine.stored_array import StoredArray
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
     from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Store
@@ -58,25 +58,8 @@ _MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
 _MAX_REMOTE_NBYTES = 1 << 17  # larger ones count for the limit of memory of remote reads
 
 
-def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
-    """Read a selection.
-
-    Parameters
-    ----------
-    selection : Selection
-        The elements to read.
-    out : ndarray
-        Array for the elements; shape of the selection, dtype of the data type.
-
-    Raises
-    ------
-    ChunkDecodeError
-        If a chunk is damaged; contains its key.
-    MissingChunkError
-        If a chunk is missing and missing chunks are errors.
-    StoreError
-        If the store fails.
-    """
+def read(stored: StoredArray, selection: AnySelection, out: Array) -> None:
+    """Read a selection into an array of its shape and the data type."""
     if not out.size:
         return
     # Compiled code reads what it can.  ``left`` are the chunks that it leaves; None for all.
@@ -86,8 +69,8 @@ def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
     reader = stored.chunk_reader((0,) * len(stored.axes))
     in_batches = reader.in_batches and stored.resolved.is_uniform  # chunks have one shape
     # Every projection says which elements of a chunk are read, and where they are in the result.
-    chunk_keys = stored.chunk_keys if in_batches and left is None else None
-    projections = project(selection, stored.axes, complete=False, chunk_keys=chunk_keys)
+    chunk_key = stored.chunk_key if in_batches and left is None else None
+    projections = project(selection, stored.axes, complete=False, chunk_key=chunk_key)
     if isinstance(projections, tuple):  # of a single chunk, whose elements are the whole result
         _read_chunk(stored, reader, projections[0], out)
         return
@@ -107,7 +90,7 @@ def read(stored: StoredChunks, selection: AnySelection, out: Array) -> None:
 
 
 def _read_projection(
-    stored: StoredChunks, reader: ChunkReader, out: Array, projection: ChunkProjection
+    stored: StoredArray, reader: ChunkReader, out: Array, projection: ChunkProjection
 ) -> None:
     """Read the elements of one chunk to their place in the result."""
     out_selection = projection.out_selection
@@ -120,7 +103,7 @@ def _read_projection(
 
 
 def _read_chunk(
-    stored: StoredChunks, reader: ChunkReader, projection: ChunkProjection, out: Array
+    stored: StoredArray, reader: ChunkReader, projection: ChunkProjection, out: Array
 ) -> None:
     """Read the elements of one chunk; the reader is that of the first chunk."""
     chunk_coords, chunk_selection, _, _, is_whole = projection
@@ -141,7 +124,7 @@ def _read_chunk(
 
 
 def _read_batch(
-    stored: StoredChunks, reader: ChunkReader, out: Array, batch: Sequence[ChunkProjection]
+    stored: StoredArray, reader: ChunkReader, out: Array, batch: Sequence[ChunkProjection]
 ) -> None:
     """Read small chunks of one shape, with as few steps per chunk as possible."""
     codecs, store = reader.codecs, reader.store
@@ -185,7 +168,7 @@ def _read_batch(
             raise located(stored, key, shape, error) from error
 
 
-def _fill_missing(stored: StoredChunks, key: str, out: Array, region: Any = ...) -> None:
+def _fill_missing(stored: StoredArray, key: str, out: Array, region: Any = ...) -> None:
     if stored.missing_is_error:
         raise MissingChunkError(stored.key_location(key))
     out[region] = stored.resolved.fill_value
@@ -195,21 +178,14 @@ def _fill_missing(stored: StoredChunks, key: str, out: Array, region: Any = ...)
 
 
 class ChunkReader:
-    """How chunks of one shape are read from one store.
-
-    Attributes
-    ----------
-    store, codecs
-        The arguments.
-    in_batches : bool
-        Whether chunks are so small that several are read per task.
-    """
+    """How chunks of one shape are read from one store."""
 
     def __init__(self, store: Store, codecs: PreparedCodecChain) -> None:
         self.store = store
         self.codecs = codecs
         largest = _MAX_BUFFER_NBYTES if store.max_concurrency is None else _MAX_REMOTE_NBYTES
         self._is_large = codecs.read_buffer_size > largest
+        # Whether chunks are so small that several are read per task.
         self.in_batches = (
             codecs.has_memory_layout
             and not codecs.prefers_partial_decode
@@ -343,7 +319,7 @@ def decode_again(store: Store, key: str, error: ChunkDecodeError, work: Callable
 
 
 def located(
-    stored: StoredChunks,
+    stored: StoredArray,
     key: str,
     shape: tuple[int, ...],
     error: CodecError | MissingChunkError | MemoryError,

@@ -112,7 +112,7 @@ class ResolvedMetadata:
             decoded = ArrayRepresentation(
                 shape, self.data_type, self.fill_value, self.stores_fill_value
             )
-            codecs = self._prepared.keep(shape, self.chain.prepare(decoded))
+            codecs = self._prepared.put(shape, self.chain.prepare(decoded))
         return codecs
 
 
@@ -135,7 +135,7 @@ def resolve_cached(
     resolved = _resolved.get(key)
     if resolved is None:
         resolved = resolve_metadata(metadata, Location(store, path), write_empty_chunks)
-        _resolved.keep(key, resolved, _SIZE + len(content))
+        _resolved.put(key, resolved, _SIZE + len(content))
     elif metadata.data_type_fallbacks:  # the warning about a fallback names each array
         location = Location(store, path).at("/data_type")
         create_data_type(metadata.data_type, metadata.data_type_fallbacks, location)
@@ -196,7 +196,7 @@ def resolve_metadata(
     if metadata.chunk_memory_layout is not None:
         part = location.at("/chunk_memory_layout")
         layout = create_extension("chunk_memory_layout", metadata.chunk_memory_layout, part)
-        chain = chain.after(metadata.chunk_memory_layout, layout.codec(len(metadata.shape)))
+        chain = chain.prepend(metadata.chunk_memory_layout, layout.codec(len(metadata.shape)))
     ignored += chain.ignored
     for definition in ignored:
         log("extensions", "%s: unknown extension %r is ignored", location, definition.name)

@@ -77,11 +77,19 @@ class Reservation:
 
 
 class MemoryLimiter:
-    """Limits the total memory of concurrent tasks, in bytes; a single task is always allowed."""
+    """Limits the total memory of concurrent tasks, in bytes; a single task is always allowed.
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+    Without ``limit``, it is the setting ``remote_memory_nbytes``.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self._limit = limit
         self.reset()
+
+    @property
+    def limit(self) -> int:
+        """Bytes of all tasks together."""
+        return config.settings.remote_memory_nbytes if self._limit is None else self._limit
 
     def reset(self) -> None:
         """Forget all tasks, for a child process, which has none of them."""
@@ -114,18 +122,7 @@ class MemoryLimiter:
                 self.changed.notify_all()
 
 
-class _RemoteMemory(MemoryLimiter):
-    """A limit that is a setting."""
-
-    def __init__(self) -> None:
-        self.reset()
-
-    @property
-    def limit(self) -> int:  # type: ignore[override]  # an attribute
-        return config.settings.remote_memory_nbytes
-
-
-remote_memory = _RemoteMemory()
+remote_memory = MemoryLimiter()
 """Limits the memory for chunks of remote stores, encoded and decoded, outside of results."""
 
 call_after_fork(remote_memory.reset)

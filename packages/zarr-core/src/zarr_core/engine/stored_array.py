@@ -1,24 +1,281 @@
-"""An array as it is stored, with reading and writing of its elements.
-
-Not in :class:`StoredChunks`, which these functions depend on: modules do not form circles.
-"""
+"""An array as it is stored: its metadata, codecs and chunk keys; reading and writing of elements."""
 
 from __future__ import annotations
 
+from math import prod
+from operator import lt
+from typing import TYPE_CHECKING, Literal
+
+from zarr_core.config import config
+from zarr_core.engine.native import UNDECIDED
+from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader
 from zarr_core.engine.read import read as read_selection
-from zarr_core.engine.stored_chunks import StoredChunks
+from zarr_core.engine.resolved_metadata import resolve_cached
+from zarr_core.engine.scratch import remote_memory
+from zarr_core.engine.stored_node import StoredNode
 from zarr_core.engine.write import write as write_selection
+from zarr_core.interfaces.codec import SubchunkCodec
+from zarr_core.interfaces.keys import check_prefix
+from zarr_core.location import Location
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.registry import overrides
+from zarr_core.registry.resolve import create_extension
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Self, TypeVar
+
+    from zarr_core.definition import ExtensionDefinition
+    from zarr_core.engine.chain import PreparedCodecChain
+    from zarr_core.engine.consolidated_view import ConsolidatedView
+    from zarr_core.engine.resolved_metadata import ResolvedMetadata, WriteEmptyChunks
+    from zarr_core.interfaces.chunk_grid import ChunkAxis
+    from zarr_core.interfaces.codec import Codec
+    from zarr_core.interfaces.format import Format
+    from zarr_core.interfaces.native import NativePlan
+    from zarr_core.interfaces.store import Store
+    from zarr_core.registry.overrides import Extensions
+
+    T = TypeVar("T")
+
+_MAX_READERS = 256  # shapes of chunks
+_FEW_CHUNKS = 100  # visited without listing
+_MANY_REQUESTS = 64  # concurrent ones, also for large chunks: responses wait for memory
 
 
-class StoredArray(StoredChunks):
+class StoredArray(StoredNode[ArrayMetadata]):
     """An array as it is stored, without the user interface.
 
-    It is immutable: other metadata require another StoredArray.  Parameters and further attributes
-    are those of :class:`StoredChunks`.
+    It is immutable: other metadata require another StoredArray.
+
+    Parameters
+    ----------
+    store, path, format_, metadata, read_only, consolidated, extensions, fixed
+        The attributes of :class:`StoredNode`; by default the extensions of the current block.
+    resolved : ResolvedMetadata
+        The code of all extensions that the metadata name; shared with other arrays.
+    missing_is_error : bool
+        Whether reading a chunk that is not stored raises.
+    result_order : {"C", "F"}, optional
+        The memory order of results; by default that of the chunks.
+
+    Attributes
+    ----------
+    chunk_store : Store
+        The store after all storage transformers, which has the chunks.
+    prefix : str
+        Prefix of every chunk key: empty or ending in ``/``.
+    axes : tuple of ChunkAxis
+        The chunk grid, limited to the shape of the array.
+    chunk_key : callable
+        From the coordinates of a stored object to its key.
+    threads : int or None
+        The number of concurrent requests of a store with latency, or calls of a codec that waits:
+        fewer for large chunks, since each needs memory.
+    native : NativePlan or None
+        How compiled code processes the chunks; None if Python processes them.
     """
 
-    __slots__ = ()
+    __slots__ = (
+        "_readers",
+        "axes",
+        "chunk_key",
+        "chunk_store",
+        "missing_is_error",
+        "native",
+        "prefix",
+        "resolved",
+        "result_order",
+        "threads",
+    )
+
+    resolved: ResolvedMetadata
+    missing_is_error: bool
+    result_order: Literal["C", "F"] | None
+    chunk_store: Store
+    prefix: str
+    axes: tuple[ChunkAxis, ...]
+    chunk_key: Callable[[tuple[int, ...]], str]
+    threads: int | None
+    native: NativePlan | None
+
+    def __init__(
+        self,
+        store: Store,
+        path: str,
+        format_: Format,
+        metadata: ArrayMetadata,
+        resolved: ResolvedMetadata,
+        *,
+        read_only: bool = False,
+        missing_is_error: bool = False,
+        result_order: Literal["C", "F"] | None = None,
+        consolidated: ConsolidatedView | None = None,
+        extensions: Extensions | None = None,
+        fixed: bool = False,
+    ) -> None:
+        super().__init__(
+            store, path, format_, metadata,
+            read_only=read_only, consolidated=consolidated, extensions=extensions,
+            ignored_extensions=resolved.ignored, fixed=fixed,
+        )  # fmt: skip
+        self.resolved = resolved
+        self.missing_is_error = missing_is_error
+        self.result_order = result_order
+        self.axes = resolved.axes
+        prefix = self.prefix = check_prefix(format_.chunk_prefix(path))
+        # The first transformer is nearest to the array, the last to the store.
+        for transformer in reversed(resolved.transformers):
+            store = transformer.transform(store, prefix)
+        self.chunk_store = store
+        self.threads = store.max_concurrency or self.codecs.max_concurrency
+        if self.threads:  # no more requests than responses that fit into the memory for them
+            nbytes = self.codecs.inner_chunk_nbytes or 1
+            most = max(remote_memory.limit // nbytes, _MANY_REQUESTS)
+            self.threads = min(self.threads, most)
+        self.native = None if config.settings.native == "off" else UNDECIDED
+        if resolved.affixes is None or not self.axes:
+            encode = resolved.key_encoding.encode
+            self.chunk_key = lambda chunk_coords: prefix + encode(chunk_coords)
+        else:  # formatting is several times as fast
+            before, separator = resolved.affixes
+            numbers = separator.replace("%", "%%").join(["%d"] * len(self.axes))
+            self.chunk_key = ((prefix + before).replace("%", "%%") + numbers).__mod__
+        self._readers: dict[PreparedCodecChain, ChunkReader] = {}
 
     # The functions themselves: methods that call them would slow down small reads.
     read = read_selection
     write = write_selection
+
+    # --- readers ---
+
+    def chunk_reader(self, chunk_coords: tuple[int, ...]) -> ChunkReader:
+        """The reader for a chunk, created once for each shape of chunks."""
+        codecs = self.resolved.codecs_for(chunk_coords)
+        reader = self._readers.get(codecs)
+        if reader is None:
+            if len(self._readers) >= _MAX_READERS:
+                self._readers.clear()
+            reader = self._readers[codecs] = self._new_reader(codecs)
+        return reader
+
+    def _new_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
+        store = self.chunk_store
+        if self.missing_is_error and isinstance(codecs.array_to_bytes, SubchunkCodec):
+            return ChunkReader(store, codecs.with_settings(missing_is_error=True))
+        supplied = store.traits.chunk_reader  # of a cache, which has no missing inner chunks
+        return (supplied and supplied(codecs)) or ChunkReader(store, codecs)
+
+    def parallel(self, nbytes: int | None) -> bool | None:
+        """Whether threads are faster for chunks of this decoded size; None if unknown."""
+        return True if self.threads is not None or (nbytes or 0) >= THREADS_PAY_NBYTES else None
+
+    # --- codecs ---
+
+    @property
+    def codecs(self) -> PreparedCodecChain:
+        """The codecs of a stored object: of a chunk, or of a shard if there are shards."""
+        return self.resolved.codecs
+
+    @property
+    def inner_codecs(self) -> PreparedCodecChain:
+        """The codecs of a chunk: of an inner chunk if there are shards."""
+        return self.codecs.inner_codecs or self.codecs
+
+    @property
+    def filters(self) -> tuple[Codec, ...]:
+        """The array to array codecs of a chunk, or what the format calls filters."""
+        named = self.format.filters_and_compressors(self.metadata)
+        return self.inner_codecs.array_to_array if named is None else self._codecs_of(named[0])
+
+    @property
+    def compressors(self) -> tuple[Codec, ...]:
+        """The bytes to bytes codecs of a chunk, or what the format calls the compressor."""
+        named = self.format.filters_and_compressors(self.metadata)
+        return self.inner_codecs.bytes_to_bytes if named is None else self._codecs_of(named[1])
+
+    def _codecs_of(self, definitions: Sequence[ExtensionDefinition]) -> tuple[Codec, ...]:
+        with overrides.override_extensions(self.extensions):
+            return tuple(
+                create_extension("codec", definition, self.location) for definition in definitions
+            )
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether stored objects are shards."""
+        return self.codecs.inner_codecs is not None
+
+    # --- chunks ---
+
+    def chunk_extent(self, chunk_coords: tuple[int, ...]) -> tuple[int, ...]:
+        """Shape of the part of a stored object that lies inside the array."""
+        return tuple(
+            min(axis.length(number), axis.size - axis.start(number))
+            for axis, number in zip(self.axes, chunk_coords, strict=True)
+        )
+
+    def stored_chunks(self) -> Iterator[tuple[tuple[int, ...], str]]:
+        """List stored chunks as (coordinates, key); ignores other keys."""
+        return self._chunks_among((key, key) for key in self.chunk_store.list_prefix(self.prefix))
+
+    def stored_chunks_in(self, boxes: Sequence[Sequence[range]]) -> list[tuple[int, ...]] | None:
+        """List the stored chunks in boxes of the chunk grid.
+
+        Each box has a range of grid coordinates for every dimension.  Returns None if visiting
+        every chunk of the boxes is cheaper: if they are few, or fewer than all stored chunks.
+        """
+        count = sum(prod(part.stop - part.start for part in box) for box in boxes)
+        if count <= _FEW_CHUNKS:
+            return None
+        chunks = []
+        for number, (chunk, _) in enumerate(self.stored_chunks()):
+            if number == count:
+                return None
+            if any(all(map(range.__contains__, box, chunk)) for box in boxes):
+                chunks.append(chunk)
+        return chunks
+
+    def stored_sizes(self) -> Iterator[tuple[tuple[int, ...], int]]:
+        """List stored chunks as (coordinates, stored bytes)."""
+        return self._chunks_among(self.chunk_store.list_sizes(self.prefix))
+
+    def _chunks_among(self, items: Iterable[tuple[str, T]]) -> Iterator[tuple[tuple[int, ...], T]]:
+        """Grid coordinates and values, of those keys in (key, value) that are keys of chunks."""
+        skip, counts = len(self.prefix), [axis.count for axis in self.axes]
+        for key, value in items:
+            chunk = self.resolved.key_encoding.decode(key[skip:], len(counts))
+            if chunk is not None and all(map(lt, chunk, counts)):
+                yield chunk, value
+
+    def key_location(self, key: str) -> Location:
+        """Location of a stored object, for messages."""
+        return Location(self.chunk_store, key=key)
+
+    # --- other metadata ---
+
+    def with_metadata(
+        self, metadata: ArrayMetadata, write_empty_chunks: WriteEmptyChunks | None = None
+    ) -> Self:
+        """The same array with other metadata, resolved with the extensions that it was opened with.
+
+        ``write_empty_chunks`` replaces the setting of the array.
+        """
+        old, resolved = self.metadata, self.resolved
+        if write_empty_chunks is None:
+            write_empty_chunks = resolved.write_empty_chunks
+        is_resized = metadata.shape != old.shape
+        if (
+            metadata.extensions_key != old.extensions_key
+            or write_empty_chunks != resolved.write_empty_chunks
+            or (is_resized and (metadata.storage_transformers or not metadata.extensions_key))
+        ):
+            with overrides.override_extensions(self.extensions):
+                resolved = resolve_cached(metadata, self.store, self.path, write_empty_chunks)
+        elif is_resized:
+            resolved = resolved.resized(metadata.shape, self.location)
+        return type(self)(
+            self.store, self.path, self.format, metadata, resolved,
+            read_only=self.read_only, missing_is_error=self.missing_is_error,
+            result_order=self.result_order, consolidated=self.consolidated,
+            extensions=self.extensions, fixed=self.fixed,
+        )  # fmt: skip

@@ -62,15 +62,28 @@ class StoredNode(ABC, Generic[M]):
         "store",
     )
 
-    store: Store
-    path: str
-    format: Format
-    metadata: M
-    consolidated: ConsolidatedView | None
-    extensions: Extensions
-    ignored_extensions: tuple[ExtensionDefinition, ...]
-    read_only: bool
-    fixed: bool
+    def __init__(
+        self,
+        store: Store,
+        path: str,
+        format_: Format,
+        metadata: M,
+        *,
+        read_only: bool = False,
+        consolidated: ConsolidatedView | None = None,
+        extensions: Extensions | None = None,
+        ignored_extensions: tuple[ExtensionDefinition, ...] = (),
+        fixed: bool = False,
+    ) -> None:
+        self.store = store
+        self.path = path
+        self.format = format_
+        self.metadata = metadata
+        self.consolidated = consolidated
+        self.extensions = overrides.current() if extensions is None else extensions
+        self.ignored_extensions = ignored_extensions
+        self.read_only = read_only or store.read_only or bool(ignored_extensions)
+        self.fixed = fixed
 
     @property
     def name(self) -> str:
@@ -142,42 +155,10 @@ class StoredNode(ABC, Generic[M]):
 class StoredGroup(StoredNode[GroupMetadata]):
     """A group as it is stored, perhaps with members from consolidated metadata.
 
-    All paths are paths in the store, as :attr:`path` is.
-
-    Parameters
-    ----------
-    store, path, format_, metadata
-        The group.
-    read_only : bool
-        Whether it is opened for reading only.
-    consolidated : ConsolidatedView, optional
-        The consolidated metadata through which the group was reached, or its own.
-    extensions : mapping, optional
-        The extensions that members are opened with; by default those of the current block.
+    All paths are paths in the store, as :attr:`path` is.  Members are opened with ``extensions``.
     """
 
     __slots__ = ()
-
-    def __init__(
-        self,
-        store: Store,
-        path: str,
-        format_: Format,
-        metadata: GroupMetadata,
-        *,
-        read_only: bool = False,
-        consolidated: ConsolidatedView | None = None,
-        extensions: Extensions | None = None,
-    ) -> None:
-        self.store = store
-        self.path = path
-        self.format = format_
-        self.metadata = metadata
-        self.consolidated = consolidated
-        self.ignored_extensions = ()
-        self.fixed = False
-        self.read_only = read_only or store.read_only
-        self.extensions = overrides.current() if extensions is None else extensions
 
     @property
     def uses_consolidated(self) -> bool:

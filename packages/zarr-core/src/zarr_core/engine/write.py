@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import nullcontext
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +27,10 @@ from zarr_core.selection.projection import project, put
 from zarr_core.threads import INTERRUPTS, parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from zarr_core.engine.chain import PreparedCodecChain
-    from zarr_core.engine.stored_chunks import StoredChunks
+    from zarr_core.engine.stored_array import StoredArray
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Buffers, Store
@@ -67,13 +67,7 @@ class UnconfirmedKeys:
         self.keys += keys
 
     def skip(self, key: str) -> None:
-        """Add a key that is not stored after a failure.
-
-        Raises
-        ------
-        StoreError
-            If there are too many keys, so that the call ends.
-        """
+        """Add a key that is not stored after a failure; raises it if there are too many keys."""
         if len(self.keys) >= MAX_UNCONFIRMED:
             self.check()
         self.keys.append(key)
@@ -133,28 +127,15 @@ class _Batch:
 
 
 def write(
-    stored: StoredChunks,
+    stored: StoredArray,
     selection: AnySelection,
     value: Array,
     fields: str | list[str] | None = None,
 ) -> None:
-    """Write a selection.
+    """Write values of the shape of a selection, cast as NumPy casts.
 
-    Parameters
-    ----------
-    selection : Selection
-        The elements to write.
-    value : ndarray
-        Their values; shape of the selection.  Cast to the data type as NumPy casts.
-    fields : str or list of str, optional
-        The fields to which the values belong; other fields keep their values.
-
-    Raises
-    ------
-    CodecError
-        If a codec cannot encode a chunk, or a chunk that is written in part is damaged.
-    StoreError
-        If the store fails; ``unconfirmed`` has the keys of all chunks that may not be stored.
+    With ``fields``, other fields keep their values.  ``unconfirmed`` of a StoreError has the keys of
+    all chunks that may not be stored.
     """
     if not value.size:
         return
@@ -171,13 +152,13 @@ def write(
 
 
 def _write_chunks(
-    stored: StoredChunks, selection: AnySelection, value: Array, fields: str | list[str] | None
+    stored: StoredArray, selection: AnySelection, value: Array, fields: str | list[str] | None
 ) -> None:
     codecs = stored.codecs
     parallel = True if fields else stored.parallel(codecs.inner_chunk_nbytes)
     projections: Iterable[ChunkProjection] | None = None
-    is_constant = fields is None and value.size > 1 and not any(value.strides)
-    if is_constant:
+    constant: Array | None = None
+    if fields is None and value.size > 1 and not any(value.strides):
         # A scalar was broadcast: one element is cast.  It may be a Python object, so it is taken
         # from the array without dimensions.
         constant = _cast(stored, value[(slice(0, 1),) * value.ndim].reshape(()))
@@ -188,13 +169,13 @@ def _write_chunks(
         parallel = None
     else:
         projections = project(selection, stored.axes)
-        is_plain = not is_constant and not fields and value.dtype == stored.resolved.dtype
+        is_plain = constant is None and not fields and value.dtype == stored.resolved.dtype
         if stored.native is not None and is_plain:
             # Compiled code returns the chunks that it leaves to Python, or None for all.
             left = stored.native.write(stored, selection, value)
             if left is not None:
                 projections = (item for item in projections if item.chunk_coords in left)
-    writer = _ChunkWriter(stored, value, is_constant, fields)
+    writer = _ChunkWriter(stored, value, constant, fields)
     pieces = codecs.inner_chunk_count
     try:
         parallel_for(projections, writer.write, parallel, stored.threads, pieces, _MIN_TASK_SECONDS)
@@ -204,7 +185,7 @@ def _write_chunks(
     writer.unconfirmed.check()
 
 
-def _cast(stored: StoredChunks, values: Array) -> Array:
+def _cast(stored: StoredArray, values: Array) -> Array:
     """Cast values to the data type; a RuntimeError of NumPy becomes a ValueError."""
     try:
         return values.astype(stored.resolved.dtype)
@@ -215,7 +196,7 @@ def _cast(stored: StoredChunks, values: Array) -> Array:
 
 
 def _stored_projections(
-    stored: StoredChunks, selection: AnySelection, value: Array
+    stored: StoredArray, selection: AnySelection, value: Array
 ) -> Iterator[ChunkProjection] | None:
     """The projections onto stored chunks alone, if missing chunks contain the value; otherwise None."""
     store = stored.chunk_store
@@ -238,7 +219,7 @@ def _stored_projections(
 
 
 def _projection_onto(
-    stored: StoredChunks, selection: BasicIndexer, chunk_coords: tuple[int, ...]
+    stored: StoredArray, selection: BasicIndexer, chunk_coords: tuple[int, ...]
 ) -> ChunkProjection:
     """The projection of slices with step 1 onto one chunk."""
     index, out_selection = [], []
@@ -256,9 +237,9 @@ class _ChunkWriter:
 
     def __init__(
         self,
-        stored: StoredChunks,
+        stored: StoredArray,
         value: Array,
-        is_constant: bool,
+        constant: Array | None,
         fields: str | list[str] | None,
     ) -> None:
         self.unconfirmed = UnconfirmedKeys()
@@ -266,9 +247,12 @@ class _ChunkWriter:
         self.batch = _Batch(store, self.unconfirmed) if store.traits.batch_nbytes else None
         self._stored = stored
         self._value = value
-        self._is_constant = is_constant
         self._fields = fields
-        self._encoded: dict[PreparedCodecChain, Buffers | None] = {}
+        self._encode_constant: Callable[[PreparedCodecChain], Buffers | None] | None = None
+        if constant is not None:
+            self._encode_constant = lru_cache(_MAX_ENCODED)(
+                lambda codecs: codecs.encode(np.broadcast_to(constant, codecs.decoded.shape))
+            )
 
     def write(self, projection: ChunkProjection) -> None:
         """Write the elements of one chunk, unless another chunk could not be stored."""
@@ -279,7 +263,7 @@ class _ChunkWriter:
             self.unconfirmed.skip(key)
             return
         resolved = stored.resolved
-        codecs = resolved.codecs if resolved.is_uniform else resolved.codecs_for(chunk_coords)
+        codecs = resolved.codecs_for(chunk_coords)
         try:
             elements = self._value[out_selection]
             if elements.dtype != resolved.dtype and self._fields is None:
@@ -290,8 +274,8 @@ class _ChunkWriter:
                 # The chunk extends beyond the array; there it has fill values.  A shard has only
                 # the inner chunks inside the array.
                 self._put(codecs, key, self._change(codecs, selection, elements, None))
-            elif self._is_constant:
-                self._put(codecs, key, self._encode_constant(codecs, elements))
+            elif self._encode_constant is not None:
+                self._put(codecs, key, self._encode_constant(codecs))
             elif codecs.decoded.nbytes is None or (store.in_memory and not codecs.bytes_to_bytes):
                 # A store in memory keeps the bytes, unless a codec makes others: no scratch memory.
                 self._put(codecs, key, codecs.encode(elements))
@@ -302,16 +286,6 @@ class _ChunkWriter:
             raise located(stored, key, codecs.decoded.shape, error) from error
         except StoreError as error:
             self.unconfirmed.fail([key], error)
-
-    def _encode_constant(self, codecs: PreparedCodecChain, elements: Array) -> Buffers | None:
-        """Encode a chunk of equal elements, once for all chunks of a shape."""
-        encoded = self._encoded
-        if codecs in encoded:
-            return encoded[codecs]
-        buffers = codecs.encode(elements)
-        if len(encoded) < _MAX_ENCODED:
-            encoded[codecs] = buffers
-        return buffers
 
     def _update(
         self, codecs: PreparedCodecChain, key: str, selection: AnySelection, elements: Array
@@ -358,4 +332,4 @@ def _empty_instead(codecs: PreparedCodecChain, reader: ByteReader | None) -> Buf
     """Encode an empty chunk that replaces a stored one, for a store that cannot remove keys."""
     if reader is None:
         return None
-    return codecs.with_write_empty_chunks().encode(codecs.read_whole(None))
+    return codecs.with_settings(write_empty_chunks=True).encode(codecs.read_whole(None))

@@ -163,7 +163,7 @@ def _others() -> tuple[str, ...]:
     order: tuple[str, ...] | None = known.get(key := ("detection order", cache_key()))
     if order is None:
         installed = {*usable_names("format")} - {DETECTION_ORDER[0]}
-        order = known.keep(key, tuple(sorted(installed, key=_rank)))
+        order = known.put(key, tuple(sorted(installed, key=_rank)))
     return order
 
 
@@ -181,7 +181,7 @@ def _warn_of_conflict(store: Store, path: str, name: str, metadata: NodeMetadata
     node = (store.url, path)
     if _seen.get(node):
         return
-    _seen.keep(node, True)
+    _seen.put(node, True)
     other, of_array, of_group = CONFLICTS[name]
     document = of_array if isinstance(metadata, ArrayMetadata) else of_group
     key = f"{path}/{document}" if path else document

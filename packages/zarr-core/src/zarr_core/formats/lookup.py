@@ -44,7 +44,7 @@ def format_named(name: str | int) -> Format:
         if isinstance(error, ZarrError) or not is_ordinary_error(error):
             raise
         raise provider.failure(reason(error)) from error
-    return _formats.keep(key, format_)
+    return _formats.put(key, format_)
 
 
 def provided_format(name: str | int) -> Provider:

@@ -88,7 +88,7 @@ class V3(Format):
         if has_version_uri(parsed):
             return None
         metadata = self.from_json(parsed, location)
-        return _known.keep(document, metadata, len(document))
+        return _known.put(document, metadata, len(document))
 
     def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read a ``zarr.json``; its additional fields are known or need not be understood."""
@@ -157,7 +157,7 @@ class V3(Format):
                 metadata = self.from_json(parse_stored(data, location, quietly=True), location)
             new = change(metadata)
             encoded, changed = _stored(new)
-            _known.keep(encoded, changed, len(encoded))
+            _known.put(encoded, changed, len(encoded))
             return encoded
 
         store.update(key, change_document)

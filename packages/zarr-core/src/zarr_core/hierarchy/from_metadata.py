@@ -136,7 +136,7 @@ def _warn_of_wrong_values(
     key = (store.url, path)
     if _warned.get(key) is resolved:
         return
-    _warned.keep(key, resolved)
+    _warned.put(key, resolved)
     location = Location(store, path)
     # A fallback of the data type has another warning.
     ignored = [definition for definition in resolved.ignored if definition != metadata.data_type]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zarr_core.definition import read_only
 from zarr_core.engine.stored_node import StoredNode
 from zarr_core.hierarchy.from_metadata import pickled_state, reopen, validate_node
-from zarr_core.interfaces.keylock import key_lock
+from zarr_core.interfaces.keys import key_lock
 from zarr_core.metadata.attributes import check_attributes
 from zarr_core.metadata.validation import ARRAY_MEMBERS, GROUP_MEMBERS
 from zarr_core.optional import MissingAttributeError

@@ -40,7 +40,7 @@ class ByteReader(ABC):
     max_concurrency: int | None = None
     """Maximum number of concurrent reads; None for a value without latency."""
 
-    gap_bytes: int = 1 << 14
+    gap_nbytes: int = 1 << 14
     """Largest gap in bytes between two parts that are read together."""
 
     generation: str | None = None
@@ -154,7 +154,7 @@ class WrapperReader(ByteReader):
         """The wrapped reader."""
         self.size = inner.size
         self.max_concurrency = inner.max_concurrency
-        self.gap_bytes = inner.gap_bytes
+        self.gap_nbytes = inner.gap_nbytes
         self.generation = inner.generation
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:

@@ -105,6 +105,11 @@ class Codec(ABC):  # noqa: B024 - the kinds have the methods
         return {name: value for name, value in values if value is not None}
 
     @property
+    def ignored(self) -> tuple[ExtensionDefinition, ...]:
+        """Unknown codecs within this codec that are ignored: ``must_understand`` is false."""
+        return ()
+
+    @property
     def max_concurrency(self) -> int | None:
         """Maximum number of concurrent calls, if the codec waits, for example for a service.
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr_core.errors import StoreError, StoreReadError
 from zarr_core.interfaces.byte_reader import BufferByteReader, ByteReader
-from zarr_core.interfaces.keylock import key_lock
-from zarr_core.interfaces.keys import check_key, check_prefix, encode_key, only_keys
+from zarr_core.interfaces.keys import check_key, check_prefix, encode_key, key_lock, only_keys
 from zarr_core.interfaces.store import Store, to_bytes
 from zarr_core.messages import log
 
@@ -52,8 +51,8 @@ class KeyValueStore(Store):
         """Return the names below a prefix; the caller ignores those that are not valid keys."""
 
     @abstractmethod
-    def _swap(self, key: str, seen: Any, new: bytes | None) -> bool:
-        """Change a value in one step if it is still as ``_look`` has ``seen`` it; else return False."""
+    def _swap(self, key: str, expected: Any, new: bytes | None) -> bool:
+        """Change a value in one step if it is still as ``expected``, from ``_look``; else return False."""
 
     def _look(self, key: str) -> AbstractContextManager[tuple[bytes | None, Any]]:
         """Return a value, and what :meth:`_swap` compares; the block ends after that."""

@@ -1,4 +1,4 @@
-"""Validation of store keys and prefixes.
+"""Keys of stores: validation of keys and prefixes, and locks between the threads of this process.
 
 Specification: v3.1, "Abstract store interface", requires only that a key does not end in "/".
 The other rules keep every store inside its root: no empty, "." or ".." segment, no backslash,
@@ -7,12 +7,15 @@ no NUL.
 
 from __future__ import annotations
 
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import StoreKeyError
+from zarr_core.threads import acquire_interruptibly, call_after_fork
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
 
 def check_key(key: str) -> str:
@@ -63,3 +66,48 @@ def _is_key(name: str) -> bool:
     except StoreKeyError:
         return False
     return True
+
+
+# --- locks ---
+
+
+class _Lock:
+    __slots__ = ("lock", "users")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+
+
+_locks: dict[Hashable, _Lock] = {}
+_locks_guard = threading.Lock()
+
+
+@contextmanager
+def key_lock(location: Hashable, key: str) -> Iterator[None]:
+    """Hold the lock of one key; equal values of ``location`` identify the same store."""
+    name = (location, key)
+    with _locks_guard:
+        entry = _locks.setdefault(name, _Lock())
+        entry.users += 1
+    try:
+        acquire_interruptibly(entry.lock)
+        try:
+            yield
+        finally:
+            entry.lock.release()
+    finally:
+        with _locks_guard:
+            entry.users -= 1
+            if not entry.users:
+                _locks.pop(name, None)
+
+
+def _after_fork() -> None:
+    # A lock that another thread held during the fork would never be released.
+    global _locks_guard
+    _locks_guard = threading.Lock()
+    _locks.clear()
+
+
+call_after_fork(_after_fork)

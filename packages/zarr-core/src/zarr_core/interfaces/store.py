@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from zarr_core.errors import StoreCapabilityError, StoreReadOnlyError
 from zarr_core.interfaces.byte_reader import BufferByteReader, ByteReader
-from zarr_core.interfaces.keylock import key_lock
-from zarr_core.interfaces.keys import check_prefix
+from zarr_core.interfaces.keys import check_prefix, key_lock
 from zarr_core.threads import concurrent_map, parallel_for
 
 if TYPE_CHECKING:
@@ -83,8 +82,8 @@ class StoreTraits(NamedTuple):
     """Bytes of small values that :meth:`Store.set_values` should store together; 0 for none."""
     opening_nbytes: int = 0
     """Bytes that the request of :meth:`Store.open_value` reads without ``first``; for plans."""
-    gap_bytes: int = ByteReader.gap_bytes
-    """The attribute ``gap_bytes`` of readers of its values; for plans."""
+    gap_nbytes: int = ByteReader.gap_nbytes
+    """The attribute ``gap_nbytes`` of readers of its values; for plans."""
     endpoint: Hashable = None
     """Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice."""
     files: FileLayout | None = None
@@ -109,8 +108,10 @@ def to_bytes(value: Buffers) -> bytes:
     return bytes(value) if isinstance(value, bytearray | memoryview) else b"".join(value)
 
 
-class ReadableStore(ABC):
-    """A map from keys to values, for reading.
+class Store(ABC):
+    """A map from keys to values, which can be opened by a URL.
+
+    Objects may support less than reading, writing and listing: see the attributes.
 
     Only "not found" means that a value is missing; every other failure raises an error.
     Methods can be called from several threads.  Stores can be pickled, or raise an error that
@@ -131,6 +132,15 @@ class ReadableStore(ABC):
 
     traits: StoreTraits = StoreTraits()
     """What else operations must know to choose the best way; wrappers copy most of it."""
+
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+        """Create a store from a URL or the path of a file with the store's suffix.
+
+        Called by ``open("scheme://...")``.  With ``read_only``, the store rejects changes and
+        creates nothing.  ``options`` is the argument ``storage_options``.
+        """
+        raise StoreCapabilityError(f"{cls.__name__} cannot be created from a URL", store=url)
 
     @property
     def url(self) -> str:
@@ -205,40 +215,7 @@ class ReadableStore(ABC):
         value = self.get(key)
         return None if value is None else blake2b(value, digest_size=16).hexdigest()
 
-    # --- lifetime ---
-
-    def close(self) -> None:
-        """Finish pending writes and release resources."""
-        return
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ReadableStore) or type(self) is not type(other):
-            return NotImplemented
-        return self is other or self._identity() == other._identity()
-
-    def __hash__(self) -> int:
-        return hash(self._identity())
-
-    def _identity(self) -> Hashable:
-        """Return what distinguishes locations of stores of one class."""
-        return self.url, self.traits.endpoint
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self)!r}{', read_only=True' if self.read_only else ''})"
-
-    def __str__(self) -> str:
-        """Return the name for messages: the URL and, if the URL does not contain it, the server."""
-        return self.url
-
-
-class WritableStore(ReadableStore):
-    """A store whose values can be changed."""
+    # --- writeable ---
 
     def _require_writable(self, key: str) -> None:
         """Raise an error if the store is read-only."""
@@ -306,9 +283,13 @@ class WritableStore(ReadableStore):
         """Remove several keys."""
         parallel_for(keys, self.erase, self.max_concurrency is not None, self.max_concurrency)
 
+    def erase_prefix(self, prefix: str) -> None:
+        """Remove every key below a prefix; the empty prefix means all keys."""
+        check_prefix(prefix)
+        self._require_writable(prefix)
+        self.erase_values(list(self.list_prefix(prefix)))
 
-class ListableStore(ReadableStore):
-    """A store whose keys can be listed."""
+    # --- listable ---
 
     @abstractmethod
     def list_prefix(self, prefix: str) -> Iterator[str]:
@@ -337,27 +318,36 @@ class ListableStore(ReadableStore):
             (prefixes if slash else keys)[prefix + head + slash] = None
         return list(keys), list(prefixes)
 
+    # --- lifetime ---
 
-class Store(WritableStore, ListableStore):
-    """A store that can be read, written and listed, and opened by a URL.
+    def close(self) -> None:
+        """Finish pending writes and release resources."""
+        return
 
-    Objects may support less: see the attributes.
-    """
+    def __enter__(self) -> Self:
+        return self
 
-    @classmethod
-    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Create a store from a URL or the path of a file with the store's suffix.
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
-        Called by ``open("scheme://...")``.  With ``read_only``, the store rejects changes and
-        creates nothing.  ``options`` is the argument ``storage_options``.
-        """
-        raise StoreCapabilityError(f"{cls.__name__} cannot be created from a URL", store=url)
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Store) or type(self) is not type(other):
+            return NotImplemented
+        return self is other or self._identity() == other._identity()
 
-    def erase_prefix(self, prefix: str) -> None:
-        """Remove every key below a prefix; the empty prefix means all keys."""
-        check_prefix(prefix)
-        self._require_writable(prefix)
-        self.erase_values(list(self.list_prefix(prefix)))
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> Hashable:
+        """Return what distinguishes locations of stores of one class."""
+        return self.url, self.traits.endpoint
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
+
+    def __str__(self) -> str:
+        """Return the name for messages: the URL and, if the URL does not contain it, the server."""
+        return self.url
 
 
 class CachingStore(Store):

@@ -119,7 +119,7 @@ def name_of(extension_point: str, cls: type[Any]) -> str:
         if point == extension_point and override.extension is cls:
             return name
     key = ("name of", extension_point, cls, config.version)
-    return str(known.get(key) or known.keep(key, _installed_name(extension_point, cls)))
+    return str(known.get(key) or known.put(key, _installed_name(extension_point, cls)))
 
 
 def _installed_name(extension_point: str, cls: type[Any]) -> str:
@@ -152,7 +152,7 @@ def _installed_name(extension_point: str, cls: type[Any]) -> str:
 def scan() -> Scan:
     """The installed extensions and alternatives, cached until :func:`refresh`."""
     scanned: Scan | None = known.get("scan")
-    return known.keep("scan", _scan()) if scanned is None else scanned
+    return known.put("scan", _scan()) if scanned is None else scanned
 
 
 def refresh() -> None:

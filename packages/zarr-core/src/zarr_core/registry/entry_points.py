@@ -40,7 +40,7 @@ def installed_entry_points(group_prefix: str) -> tuple[EntryPoint, ...]:
     if points is None:
         read = _read(group_prefix)
         points = tuple(point for point in read if point.group.startswith(group_prefix))
-        known.keep(key, points)
+        known.put(key, points)
     return points
 
 

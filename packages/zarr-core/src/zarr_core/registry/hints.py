@@ -113,7 +113,7 @@ def _for_other_library(extension_point: str, name: str) -> str:
         from importlib.resources import files
 
         text = files(__package__).joinpath("published_extensions.toml").read_text()
-        published = known.keep("published", tomllib.loads(text))
+        published = known.put("published", tomllib.loads(text))
     for distribution, kinds in published.items():
         if plain in kinds.get(f"{library}.{extension_point}", "").split():
             return f"A package with it has been published: pip install {distribution}{needed}"

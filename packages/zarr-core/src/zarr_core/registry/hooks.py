@@ -158,7 +158,7 @@ def _callers(hook: str) -> list[tuple[Provider, HookCaller]]:
         # Without a lock: another thread that imports the same plugin could wait for this one.
         _loading.add(thread)  # a plugin can open an array while it is imported
         try:
-            callers = known.keep(key, _load(hook))
+            callers = known.put(key, _load(hook))
         finally:
             _loading.discard(thread)
     return callers or []

@@ -93,7 +93,7 @@ class Provider:
             another version of the extension interface.
         """
         extension = known.get(self)
-        return known.keep(self, _load(self)) if extension is None else extension
+        return known.put(self, _load(self)) if extension is None else extension
 
     def failure(
         self, reason: str, event: str = "failed when it was called", remedy: str = ""

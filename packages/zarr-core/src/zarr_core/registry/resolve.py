@@ -88,7 +88,7 @@ def find_provider(
             raise ExtensionConflictError(extension_point, name, map(str, selected))
         selected = [chosen]
     if selected and selected[0].extension is None:  # hooks supply classes for one configuration
-        known.keep(key, selected[0])
+        known.put(key, selected[0])
     return selected[0] if selected else None
 
 

@@ -63,7 +63,7 @@ def standard_form(
 def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
     """The schema of the configuration of an extension; without ``complete``, requires no member."""
     if (schema := known.get(key := ("schema", provider, complete))) is None:
-        schema = known.keep(key, _read(provider, complete) or False)
+        schema = known.put(key, _read(provider, complete) or False)
     return schema or None
 
 

@@ -37,7 +37,7 @@ def chunk_numbers(index: Indices, axis: ChunkAxis) -> Indices:
     return index // uniform
 
 
-def _keys(index: Sequence[Indices], axes: Sequence[ChunkAxis]) -> Array:
+def _flat_chunk_numbers(index: Sequence[Indices], axes: Sequence[ChunkAxis]) -> Array:
     """The number of every element's chunk: in C order, of the smallest unsigned type."""
     firsts = [0] * len(axes)
     counts = [axis.count for axis in axes]
@@ -47,19 +47,19 @@ def _keys(index: Sequence[Indices], axes: Sequence[ChunkAxis]) -> Array:
         counts = [last - first + 1 for first, last in zip(firsts, lasts, strict=True)]
     if prod(counts) > _LARGEST:
         return _ranks(index, axes)
-    keys = np.empty(len(index[0]), np.min_scalar_type(prod(counts) - 1))
-    for begin in range(0, len(keys), _BLOCK):
+    numbers = np.empty(len(index[0]), np.min_scalar_type(prod(counts) - 1))
+    for begin in range(0, len(numbers), _BLOCK):
         block = slice(begin, begin + _BLOCK)
         flat: Any = 0
         for part, axis, first, count in zip(index, axes, firsts, counts, strict=True):
             if count > 1:
                 flat = flat * count + (chunk_numbers(part[block], axis) - first)
-        keys[block] = flat
-    return keys
+        numbers[block] = flat
+    return numbers
 
 
 def _ranks(index: Sequence[Indices], axes: Sequence[ChunkAxis]) -> Array:
-    """As :func:`_keys`, but only chunks with elements are numbered."""
+    """As :func:`_flat_chunk_numbers`, but only chunks with elements are numbered."""
     ranks: Any = np.zeros(len(index[0]), np.intp)
     for part, axis in zip(index, axes, strict=True):
         chunks, numbers = np.unique(chunk_numbers(part, axis), return_inverse=True)
@@ -73,18 +73,18 @@ def _group(
     """Sort elements into chunks; return their order, bounds of chunks, coordinates of chunks."""
     # The sort is stable: of several values assigned to one element the last is kept, as in NumPy.
     # The order is None if elements already are in it.
-    keys = _keys(index, axes)
-    sizes = np.bincount(keys) if keys.dtype.itemsize <= 2 and len(keys) > _BLOCK else None
+    numbers = _flat_chunk_numbers(index, axes)
+    sizes = np.bincount(numbers) if numbers.dtype.itemsize <= 2 and len(numbers) > _BLOCK else None
     order: Indices | None = None
-    if (keys[1:] < keys[:-1]).any():
-        order = keys.argsort(kind="stable")  # a radix sort for numbers of up to 16 bits
+    if (numbers[1:] < numbers[:-1]).any():
+        order = numbers.argsort(kind="stable")  # a radix sort for numbers of up to 16 bits
     if sizes is not None:
         bounds = np.concatenate(([0], np.cumsum(sizes[sizes > 0])))
     else:
         if order is not None:
-            keys = keys[order]
-        changes = np.flatnonzero(keys[1:] != keys[:-1]) + 1
-        bounds = np.concatenate(([0], changes, [len(keys)]))
+            numbers = numbers[order]
+        changes = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1
+        bounds = np.concatenate(([0], changes, [len(numbers)]))
     firsts = bounds[:-1] if order is None else order[bounds[:-1]]
     chunks = [
         chunk_numbers(part[firsts], axis).tolist() for part, axis in zip(index, axes, strict=True)
@@ -107,20 +107,20 @@ def project_indices(
     edges = bounds.tolist()
     for chunk, first, end in zip(chunks, edges, edges[1:], strict=False):
         start, length = axis.start(chunk), axis.length(chunk)
-        inside = min(length, axis.size - start)
+        valid_length = min(length, axis.size - start)
         count = end - first
         run = index[first:end]
-        out_selection = _places(order, first, end)
+        out_selection = _out_selection(order, first, end)
         # A slice with a scattered out_selection would wrongly promise a view of the result.
         part = progression(run) if isinstance(out_selection, slice) else None
         if part is not None:
             chunk_selection = slice(part.start - start, part.stop - start, part.step)
-            yield chunk, chunk_selection, out_selection, count == inside, count == length
+            yield chunk, chunk_selection, out_selection, count == valid_length, count == length
             continue
         if start:
             run = run - start if order is None else np.subtract(run, start, out=run)
-        all_there = complete and count >= inside and _covers(run, inside)
-        yield chunk, run, out_selection, all_there, False
+        is_complete = complete and count >= valid_length and _covers(run, valid_length)
+        yield chunk, run, out_selection, is_complete, False
 
 
 def progression(indices: Indices) -> slice | None:
@@ -139,7 +139,7 @@ def progression(indices: Indices) -> slice | None:
     return slice(first, last + 1, step)
 
 
-def _places(order: Indices | None, first: int, end: int) -> slice | Indices:
+def _out_selection(order: Indices | None, first: int, end: int) -> slice | Indices:
     """The elements of a group, which ascend because the sort is stable."""
     if order is None:
         return slice(first, end, 1)
@@ -168,21 +168,20 @@ def project_coordinates(
     order, bounds, chunks = _group(index, axes)
     edges = bounds.tolist()
     for chunk, first, end in zip(zip(*chunks, strict=True), edges, edges[1:], strict=False):
-        places = _places(order, first, end)
-        members = places if order is not None else slice(first, end)
+        out_selection = _out_selection(order, first, end)
         starts = [axis.start(number) for axis, number in zip(axes, chunk, strict=True)]
-        inside = CoordinateIndexer(
-            tuple(part[members] - start for part, start in zip(index, starts, strict=True))
+        chunk_selection = CoordinateIndexer(
+            tuple(part[out_selection] - start for part, start in zip(index, starts, strict=True))
         )
         lengths = [
             min(axis.length(number), axis.size - start)
             for axis, number, start in zip(axes, chunk, starts, strict=True)
         ]
         volume = prod(lengths)
-        all_there = False
+        is_complete = False
         if complete and end - first >= volume:
-            all_there = _covers(inside.flat_index(lengths), volume)
-        yield chunk, inside, (places,), all_there, False
+            is_complete = _covers(chunk_selection.flat_index(lengths), volume)
+        yield chunk, chunk_selection, (out_selection,), is_complete, False
 
 
 def project_mask(
@@ -197,27 +196,27 @@ def project_mask(
     offset = 0  # selected elements before this row of chunks
     for _, group in groupby(boxes, lambda box: box[0][0]):
         row = list(group)
-        places = None
+        positions = None
         if len(row) > 1:  # elements of a chunk are not adjacent in the result
             selected = mask[row[0][1][0]]
-            places = selected.cumsum().reshape(selected.shape)
-            places += offset - 1
+            positions = selected.cumsum().reshape(selected.shape)
+            positions += offset - 1
         for coords, box in row:
-            inside = mask[box]
-            count = int(np.count_nonzero(inside))
+            chunk_mask = mask[box]
+            count = int(np.count_nonzero(chunk_mask))
             if not count:
                 continue
             out_selection: slice | Indices = slice(offset, offset + count, 1)
-            if places is not None:
-                out_selection = places[(slice(None), *box[1:])][inside]
-            is_complete = count == inside.size
-            chunk_selection: BasicIndexer | MaskIndexer = MaskIndexer(inside)
-            is_whole = is_complete and inside.ndim == 1
+            if positions is not None:
+                out_selection = positions[(slice(None), *box[1:])][chunk_mask]
+            is_complete = count == chunk_mask.size
+            chunk_selection: BasicIndexer | MaskIndexer = MaskIndexer(chunk_mask)
+            is_whole = is_complete and chunk_mask.ndim == 1
             if is_whole:
                 chunk_selection = BasicIndexer((slice(0, count, 1),))
                 is_whole = count == axes[0].length(coords[0])
             yield coords, chunk_selection, (out_selection,), is_complete, is_whole
-            if places is None:
+            if positions is None:
                 offset += count
-        if places is not None:
-            offset = int(places.reshape(-1)[-1]) + 1
+        if positions is not None:
+            offset = int(positions.reshape(-1)[-1]) + 1

@@ -90,11 +90,8 @@ class ParsedSelection(NamedTuple):
     def view(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Return a view, with the engine's shape, of an array with the user's shape.
 
-        Raises
-        ------
-        SelectionError
-            If the array has another shape, or only a copy could have the engine's, as for an array
-            that is not contiguous where points or indices have several dimensions.
+        Raises a SelectionError if only a copy could have the engine's shape, as for an array that is
+        not contiguous where points or indices have several dimensions.
         """
         if array.shape != self.shape:
             raise SelectionError(
@@ -119,11 +116,6 @@ class ParsedSelection(NamedTuple):
         """Broadcast a value as NumPy does in assignments, and return it with the engine's shape.
 
         Surplus leading axes of length one are dropped.  The result may be a read-only view.
-
-        Raises
-        ------
-        SelectionError
-            If the value does not broadcast to the user's shape.
         """
         shape = value.shape
         if self.is_identity and shape == self.shape:
@@ -304,20 +296,20 @@ def _parse_basic(index: Any, shape: tuple[int, ...]) -> ParsedSelection | None:
 def _parse_items(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedSelection:
     """Parse an index whose items do not depend on each other."""
     parts: list[Any] = []
-    result: list[int] = []
+    result_shape: list[int] = []
     reversed_axes = []
     is_identity = True
     for item in _expanded(index, shape):
         dimension = len(parts)
         if item is None:
-            result.append(1)
+            result_shape.append(1)
             is_identity = False
         elif isinstance(item, slice):
             part, count, is_reversed = _parse_slice(item, dimension, shape)
             if is_reversed:
                 reversed_axes.append(dimension)
             parts.append(part)
-            result.append(count)
+            result_shape.append(count)
         elif is_integer(item):
             number = _in_bounds(as_integer(item), dimension, shape)
             parts.append(slice(number, number + 1, 1))
@@ -332,13 +324,13 @@ def _parse_items(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedS
             numbers = _within(_as_array(item, shape), dimension, shape)
             flat = numbers.reshape(-1)
             parts.append(progression(flat) or flat)
-            result.extend(numbers.shape)
+            result_shape.extend(numbers.shape)
             is_identity = is_identity and numbers.ndim == 1
     # As in NumPy, the result with an ellipsis is an array even without dimensions.
-    scalar = not result and not any(item is Ellipsis for item in _items_of(index))
+    scalar = not result_shape and not any(item is Ellipsis for item in _items_of(index))
     is_identity = is_identity and not reversed_axes
     return ParsedSelection(
-        outer_product(tuple(parts)), tuple(result), tuple(reversed_axes), scalar, is_identity
+        outer_product(tuple(parts)), tuple(result_shape), tuple(reversed_axes), scalar, is_identity
     )
 
 
@@ -390,10 +382,12 @@ def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
     numbers = [number for number, item in enumerate(converted) if _broadcasts(item)]
     are_adjacent = numbers[-1] - numbers[0] == len(numbers) - 1
     first = before if before is not None and are_adjacent else 0
-    result = (*lengths[:first], *together, *lengths[first:])
+    result_shape = (*lengths[:first], *together, *lengths[first:])
     if len(arrays) == 1 and not scalars:
-        return _along_one_dimension(parts, axes, arrays[0], first, result, tuple(reversed_axes))
-    return _points(parts, axes, reversed_axes, len(together), first, result, shape)
+        return _along_one_dimension(
+            parts, axes, arrays[0], first, result_shape, tuple(reversed_axes)
+        )
+    return _points(parts, axes, reversed_axes, len(together), first, result_shape, shape)
 
 
 def _along_one_dimension(
@@ -401,7 +395,7 @@ def _along_one_dimension(
     axes: Sequence[int | None],
     array: Indices,
     first: int,
-    result: tuple[int, ...],
+    result_shape: tuple[int, ...],
     reversed_axes: tuple[int, ...],
 ) -> ParsedSelection:
     """Indices along one dimension: an outer product, perhaps with its axes in another order."""
@@ -415,12 +409,14 @@ def _along_one_dimension(
     index.insert(own, flat if run is None else run)
     # Where the axes of the array are in the order of the dimensions.
     ordered = max((axis + 1 for axis in axes[:own] if axis is not None), default=0)
-    others = [axis for axis in range(len(result)) if not first <= axis < first + array.ndim]
+    others = [axis for axis in range(len(result_shape)) if not first <= axis < first + array.ndim]
     order: tuple[int, ...] = ()
     moved = others[min(ordered, first) : max(ordered, first)]
-    if any(result[axis] != 1 for axis in moved):
+    if any(result_shape[axis] != 1 for axis in moved):
         order = (*others[:ordered], *range(first, first + array.ndim), *others[ordered:])
-    return ParsedSelection(outer_product(tuple(index)), result, reversed_axes, transpose=order)
+    return ParsedSelection(
+        outer_product(tuple(index)), result_shape, reversed_axes, transpose=order
+    )
 
 
 def _points(
@@ -429,13 +425,13 @@ def _points(
     reversed_axes: Sequence[int],
     ndim: int,
     first: int,
-    result: tuple[int, ...],
+    result_shape: tuple[int, ...],
     shape: tuple[int, ...],
 ) -> ParsedSelection:
     """Indices along several dimensions: the selection as points, even along its slices."""
-    size = prod(result)
+    size = prod(result_shape)
     if not parts and not size:
-        return ParsedSelection(MaskIndexer(np.zeros((), bool)), result)
+        return ParsedSelection(MaskIndexer(np.zeros((), bool)), result_shape)
     if not parts and size != 1:
         raise SelectionError(
             "no element of an array without dimensions is selected; read it with array[()], "
@@ -451,15 +447,15 @@ def _points(
                 last = axis + (1 if axis < first else ndim + 1)
                 part = np.arange(part.start, part.stop, part.step, dtype=np.intp)
                 part = part[::-1] if dimension in reversed_axes else part
-            aligned = part.reshape(part.shape + (1,) * (len(result) - last))
+            aligned = part.reshape(part.shape + (1,) * (len(result_shape) - last))
             coordinates.append(
-                np.ascontiguousarray(np.broadcast_to(aligned, result), np.intp).reshape(-1)
+                np.ascontiguousarray(np.broadcast_to(aligned, result_shape), np.intp).reshape(-1)
             )
     except (MemoryError, OverflowError, ValueError) as error:
         raise SelectionError(
             f"the coordinates of {size} points do not fit into memory; {_INSTEAD}", shape
         ) from error
-    return ParsedSelection(_points_selection(tuple(coordinates)), result)
+    return ParsedSelection(_points_selection(tuple(coordinates)), result_shape)
 
 
 def _converted(item: Any, shape: tuple[int, ...]) -> Any:

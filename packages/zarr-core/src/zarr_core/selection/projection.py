@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
     DimIndex: TypeAlias = slice | Indices
-    ChunkKeys: TypeAlias = Callable[[Sequence[Sequence[int]]], Iterator[str]]
+    ChunkKey: TypeAlias = Callable[[tuple[int, ...]], str]
     DimProjection: TypeAlias = tuple[int, DimIndex, DimIndex, bool, bool]
     """The part of a selection along one dimension that lies in one chunk, with the fields of a
     :class:`ChunkProjection`."""
@@ -81,30 +81,23 @@ def project(
     selection: AnySelection,
     axes: Sequence[ChunkAxis],
     complete: bool = True,
-    chunk_keys: ChunkKeys | None = None,
+    chunk_key: ChunkKey | None = None,
 ) -> tuple[ChunkProjection] | Iterator[ChunkProjection]:
-    """Divide a selection at the edges of chunks.
+    """Divide a selection at the edges of chunks; return projections in C order of the chunks.
+
+    The result is a tuple if the selection consists of slices within a single chunk.
 
     Parameters
     ----------
-    selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
-        Selection within the bounds of the array.
-    axes : sequence of ChunkAxis
-        The chunks along each dimension.
+    selection, axes
+        The selection, within the bounds of the array, and the chunks along each dimension.
     complete : bool
         Whether ``is_complete_chunk`` is needed.  If not, it may be false for a complete chunk
         whose elements are selected by arrays, which takes time to find out.
-    chunk_keys : callable, optional
-        From the chunk coordinates along each dimension to the keys of all combinations, in C order.
-        Slices in several chunks are then divided into plain tuples, which have a key instead of
-        ``chunk_coords`` and an index of NumPy as ``chunk_selection``: for many small chunks, the
-        objects would take longer to create than the elements to copy.
-
-    Returns
-    -------
-    tuple or iterator of ChunkProjection
-        One for each chunk, in C order of the chunks.  A tuple if the selection consists of
-        slices within a single chunk.
+    chunk_key : callable, optional
+        From chunk coordinates to a key.  Slices in several chunks are then divided into plain tuples,
+        which have a key instead of ``chunk_coords`` and an index of NumPy as ``chunk_selection``: for
+        many small chunks, the objects would take longer to create than the elements to copy.
     """
     if isinstance(selection, OrthogonalIndexer):
         pairs = zip(selection.index, axes, strict=True)
@@ -134,7 +127,7 @@ def project(
             coord = axis.chunk_of(start)
             origin, length = axis.start(coord), axis.length(coord)
         if stop > origin + length:
-            return _project_slices(selection, axes, chunk_keys)
+            return _project_slices(selection, axes, chunk_key)
         start -= origin
         stop -= origin
         coords.append(coord)
@@ -149,13 +142,13 @@ def project(
 
 
 def _project_slices(
-    selection: BasicIndexer, axes: Sequence[ChunkAxis], chunk_keys: ChunkKeys | None = None
+    selection: BasicIndexer, axes: Sequence[ChunkAxis], chunk_key: ChunkKey | None = None
 ) -> Iterator[ChunkProjection]:
     combine: Callable[[Any], Iterator[Any]]
-    if chunk_keys is None:
+    if chunk_key is None:
         combine = partial(_combine, chunk_selection=BasicIndexer)
     else:
-        combine = partial(_combinations, chunk_keys=chunk_keys)
+        combine = partial(_combinations, chunk_key=chunk_key)
     return chain.from_iterable(map(combine, _tables(selection, axes)))
 
 
@@ -185,7 +178,7 @@ def _combinations(
     tables: Sequence[Sequence[DimProjection]],
     chunk_selection: Callable[[tuple[Any, ...]], Any] | None = None,
     out_selection: Callable[[tuple[Any, ...]], Any] | None = None,
-    chunk_keys: ChunkKeys | None = None,
+    chunk_key: ChunkKey | None = None,
 ) -> Iterator[Any]:
     """The fields of these projections, with functions for the selections."""
     if not all(tables):
@@ -196,7 +189,7 @@ def _combinations(
     inside: Iterator[Any] = product(*chunk_items)
     outside: Iterator[Any] = product(*out_items)
     return zip(
-        product(*chunks) if chunk_keys is None else chunk_keys(chunks),
+        product(*chunks) if chunk_key is None else map(chunk_key, product(*chunks)),
         inside if chunk_selection is None else map(chunk_selection, inside),
         outside if out_selection is None else map(out_selection, outside),
         _all_of(complete),
@@ -267,20 +260,7 @@ def _project_slice(index: slice, axis: ChunkAxis) -> Iterator[DimProjection]:
 
 
 def take(array: Array, selection: AnySelection) -> Array:
-    """Return the selected elements.
-
-    Parameters
-    ----------
-    array : ndarray
-        Usually a chunk; the selection lies within its shape.
-    selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
-        Selection of elements.
-
-    Returns
-    -------
-    ndarray
-        Array with the shape of the selection; a view for a BasicIndexer, else a copy.
-    """
+    """Return the selected elements of a chunk: a view for a BasicIndexer, otherwise a copy."""
     if isinstance(selection, BasicIndexer):
         # Without dimensions NumPy would return a scalar instead of a view.
         return array[selection.index] if selection.index else array
@@ -307,17 +287,7 @@ def _inside(array: Array, mask: Array) -> Array:
 
 
 def put(array: Array, selection: AnySelection, values: Array | Any) -> None:
-    """Assign to the selected elements; of several values for one element the last is kept.
-
-    Parameters
-    ----------
-    array : ndarray
-        Usually a chunk; the selection lies within its shape.
-    selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
-        Selection of elements.
-    values : ndarray
-        New values; broadcast to the shape of the selection.
-    """
+    """Assign to the selected elements; of several values for one element the last is kept."""
     if isinstance(selection, OrthogonalIndexer):
         # Slices first, so that the mesh covers the selected elements alone.
         index = selection.index

@@ -21,8 +21,7 @@ from urllib.parse import unquote
 
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader
-from zarr_core.interfaces.keylock import key_lock
-from zarr_core.interfaces.keys import check_key, check_prefix
+from zarr_core.interfaces.keys import check_key, check_prefix, key_lock
 from zarr_core.interfaces.store import FileLayout, Store, StoreTraits
 from zarr_core.messages import listed, log, warn
 from zarr_core.stores import local_files

@@ -199,7 +199,7 @@ def _parsed(store: Store, path: str, data: bytes) -> NodeMetadata | None:
     if not isinstance(document, dict):
         return None
     metadata = read_array(document, location) if is_array(document) else read_group(document)
-    return _known.keep(data, metadata, len(data))
+    return _known.put(data, metadata, len(data))
 
 
 def _content(document: JSON) -> dict[str, JSON] | None:

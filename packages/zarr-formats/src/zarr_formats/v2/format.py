@@ -288,7 +288,7 @@ def _mapping(data: bytes | None, location: Location) -> dict[str, JSON] | None:
 
 
 def _remember(identity: _Identity, metadata: NodeMetadata) -> NodeMetadata:
-    return _known.keep(identity, metadata, sum(map(len, filter(None, identity))))
+    return _known.put(identity, metadata, sum(map(len, filter(None, identity))))
 
 
 def _found_separator(store: Store, prefix: str, main: bytes) -> str:

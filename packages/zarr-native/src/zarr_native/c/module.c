@@ -5,6 +5,8 @@
 #endif
 #include <Python.h>
 
+/* Not Py_RETURN_NONE: with headers of Python 3.12 and later it adds no reference, which Python 3.11 needs. */
+
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -575,11 +577,11 @@ static PyObject *read_index(PyObject *module, PyObject *const *args, Py_ssize_t 
     const Plan *plan = call.plan;
     Selection selection;
     int kept[MAX_DIMS], ndim = parse_index(plan, args[1], selection.axes, kept);
-    if (ndim < 0) Py_RETURN_NONE;
+    if (ndim < 0) return Py_NewRef(Py_None);
     for (int d = 0; d < plan->ndim; d++) {
         const Axis *axis = &selection.axes[d];
         if (axis->start / plan->outer[d] != (axis->start + (axis->count - 1) * axis->step) / plan->outer[d])
-            Py_RETURN_NONE;
+            return Py_NewRef(Py_None);
         selection.axes[d].first = axis->start / plan->outer[d];
         selection.axes[d].objects = 1;
     }
@@ -587,7 +589,7 @@ static PyObject *read_index(PyObject *module, PyObject *const *args, Py_ssize_t 
     if (!array) {
         if (!PyErr_ExceptionMatches(PyExc_MemoryError)) return NULL;
         PyErr_Clear(); /* Python explains it */
-        Py_RETURN_NONE;
+        return Py_NewRef(Py_None);
     }
     call.axes = selection.axes, call.strides = selection.strides, call.memory = selection.view.buf;
     int failed = read_threads(&call, args[4], has_several_chunks(&call)) ||
@@ -812,7 +814,7 @@ static PyObject *codec_new(PyObject *module, PyObject *args) {
     }
     if (integers(parameters, numbers, (int)count)) return NULL;
     zarr_codec *codec = built_in_codec(name, numbers, (int)count);
-    if (!codec) Py_RETURN_NONE;
+    if (!codec) return Py_NewRef(Py_None);
     PyObject *capsule = PyCapsule_New(codec, ZARR_CODEC_CAPSULE, free_codec);
     if (!capsule) free(codec);
     return capsule;
@@ -924,7 +926,7 @@ static PyObject *library_load(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "sO&", &name, PyUnicode_FSConverter, &path)) return NULL;
     const char *problem = load_library(name, PyBytes_AsString(path));
     Py_DECREF(path);
-    if (!problem) Py_RETURN_NONE;
+    if (!problem) return Py_NewRef(Py_None);
     return PyUnicode_FromString(problem);
 }
 

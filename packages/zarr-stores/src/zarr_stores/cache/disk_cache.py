@@ -337,8 +337,8 @@ class _CachedReader(ReopeningReader):
         self.max_concurrency = store.max_concurrency
         self._directory = store.directory
         if inner is not None:
-            self._directory.gap_bytes = inner.gap_bytes
-        self.gap_bytes = self._directory.gap_bytes
+            self._directory.gap_nbytes = inner.gap_nbytes
+        self.gap_nbytes = self._directory.gap_nbytes
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
@@ -397,5 +397,5 @@ class _CachedReader(ReopeningReader):
             raise replaced(self._store, self._key)
         self._validated = time.time()
         inner = self._cache.reopen(self._key, self._entry, first)
-        self.gap_bytes = self._directory.gap_bytes = inner.gap_bytes
+        self.gap_nbytes = self._directory.gap_nbytes = inner.gap_nbytes
         return inner

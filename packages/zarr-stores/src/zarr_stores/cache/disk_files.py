@@ -200,7 +200,7 @@ class Directory:
         self.hits = 0
         self.misses = 0
         self.errors = 0
-        self.gap_bytes = ByteReader.gap_bytes  # that of the last reader
+        self.gap_nbytes = ByteReader.gap_nbytes  # that of the last reader
         self._max_bytes = max_bytes
         self._guard = threading.Lock()
         register_after_fork(self, Directory._reinitialize)

@@ -172,7 +172,7 @@ class LRUCacheStore(ReaderStore, MemoryCachingStore):
         if isinstance(reader, BufferByteReader) and memory.fits(reader.size):  # already in memory
             return BufferByteReader(memory.keep(name, _WHOLE, reader.read(0, reader.size), change))
         known = OpenedValue(
-            reader.size, reader.generation, reader.max_concurrency, reader.gap_bytes
+            reader.size, reader.generation, reader.max_concurrency, reader.gap_nbytes
         )
         memory.set_opened(name, known, change)
         return CachedReader(self, memory, key, name, known, change, reader)
@@ -233,7 +233,7 @@ class LRUCacheStore(ReaderStore, MemoryCachingStore):
             return self._open_checked(key, first)
         elif generation is None:  # the value is new
             return reader
-        known = OpenedValue(reader.size, generation, reader.max_concurrency, reader.gap_bytes, now)
+        known = OpenedValue(reader.size, generation, reader.max_concurrency, reader.gap_nbytes, now)
         memory.set_opened(name, known, change)
         return CachedReader(self, memory, key, name, known, change, reader)
 

@@ -54,7 +54,7 @@ class OpenedValue(NamedTuple):
     """Version; None if the readers of the store have none."""
     max_concurrency: int | None
     """Maximum number of concurrent reads."""
-    gap_bytes: int
+    gap_nbytes: int
     """Gap between two parts, in bytes, up to which they are read together."""
     checked: float = 0.0
     """When the generation was last compared, in seconds of ``time.monotonic``."""

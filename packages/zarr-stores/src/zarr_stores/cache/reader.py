@@ -61,7 +61,7 @@ class CachedReader(ReopeningReader):
         self._memory = memory
         self._name = name
         self._changes = changes
-        self.size, self.generation, self.max_concurrency, self.gap_bytes = opened[:4]
+        self.size, self.generation, self.max_concurrency, self.gap_nbytes = opened[:4]
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         missing = []

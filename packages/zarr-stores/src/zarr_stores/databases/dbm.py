@@ -128,14 +128,14 @@ class DBMStore(DatabaseStore):
                 if name in database:
                     del database[name]
 
-    def _swap(self, key: str, seen: bytes | None, new: bytes | None) -> bool:
+    def _swap(self, key: str, expected: bytes | None, new: bytes | None) -> bool:
         name = key.encode()
         # All other databases are locked while they are open for writing.
         with (
             self._writing() as database,
             database.transaction() if isinstance(database, SQLiteTable) else nullcontext(),
         ):
-            if (bytes(database[name]) if name in database else None) != seen:
+            if (bytes(database[name]) if name in database else None) != expected:
                 return False
             if new is None:
                 del database[name]

@@ -207,10 +207,10 @@ class LMDBStore(SortedStore, DatabaseStore):
                 while found and bytes(cursor.key()).startswith(first):
                     found = cursor.delete()  # moves on to the next
 
-    def _swap(self, key: str, seen: bytes | None, new: bytes | None) -> bool:
+    def _swap(self, key: str, expected: bytes | None, new: bytes | None) -> bool:
         name = key.encode()
         with self._open(create=True).begin(write=True) as transaction:
-            if transaction.get(name) != seen:
+            if transaction.get(name) != expected:
                 return False
             if new is None:
                 transaction.delete(name)

@@ -213,16 +213,16 @@ class MongoDBStore(SortedStore, ServerStore):
         # Written by zarr-python 2.
         return value, {"key": key, "value": value, "version": {"$exists": False}}, None
 
-    def _swap(self, key: str, seen: dict[str, Any] | None, new: bytes | None) -> bool:
+    def _swap(self, key: str, expected: dict[str, Any] | None, new: bytes | None) -> bool:
         self._opened()  # reports a missing library
         from pymongo.errors import DuplicateKeyError  # optional dependency
 
         if new is None:
-            return bool(self._collection.delete_one(seen).deleted_count)
+            return bool(self._collection.delete_one(expected).deleted_count)
         document = _document(key, new)
         collection = self._indexed()
-        if seen is not None:
-            if collection.replace_one(seen, document).matched_count:
+        if expected is not None:
+            if collection.replace_one(expected, document).matched_count:
                 return True
         else:
             try:

@@ -202,13 +202,13 @@ class PostgreSQLStore(SortedStore, ServerStore):
         rows = self._rows(key, self._sql.look_at, (key,))
         return nullcontext(rows[0] if rows else (None, None))
 
-    def _swap(self, key: str, seen: str | None, new: bytes | None) -> bool:
+    def _swap(self, key: str, expected: str | None, new: bytes | None) -> bool:
         if new is None:
-            return bool(self._execute(self._sql.erase_version, (key, seen)))
+            return bool(self._execute(self._sql.erase_version, (key, expected)))
         self._check_size(key, new)
-        if seen is None:
+        if expected is None:
             return bool(self._execute(self._sql.insert, (key, new)))
-        return bool(self._execute(self._sql.swap, (new, key, seen)))
+        return bool(self._execute(self._sql.swap, (new, key, expected)))
 
     # --- faster ways ---
 

@@ -55,8 +55,8 @@ class RedisStore(ServerStore):
     values requires Redis 6.2; older servers send whole values.
     """
 
-    gap_bytes = 1 << 17
-    traits = StoreTraits(opening_nbytes=_WHOLE, gap_bytes=gap_bytes)
+    gap_nbytes = 1 << 17
+    traits = StoreTraits(opening_nbytes=_WHOLE, gap_nbytes=gap_nbytes)
     schemes = ("redis", "rediss", "unix")
     port = 6379
     location_options = MappingProxyType({"prefix": "zarr", "db": ""})
@@ -217,14 +217,14 @@ class RedisStore(ServerStore):
         finally:
             pool.release(connection)
 
-    def _swap(self, key: str, seen: Any, new: bytes | None) -> bool:
+    def _swap(self, key: str, expected: Any, new: bytes | None) -> bool:
         from zarr_stores.databases.redis_reader import answers_while_watching
 
         name = self._head + key
         if new is not None:
             self._check_size(key, new)
         command = ("UNLINK", name) if new is None else ("SET", name, new)
-        return answers_while_watching(seen, ("MULTI",), command, ("EXEC",))[-1] is not None
+        return answers_while_watching(expected, ("MULTI",), command, ("EXEC",))[-1] is not None
 
     # --- faster ways ---
 

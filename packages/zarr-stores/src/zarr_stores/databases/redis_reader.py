@@ -79,7 +79,7 @@ class RedisReader(PartialReader):
         pool: Any, connection: Any,
     ) -> None:  # fmt: skip
         super().__init__(store, key, size, held)
-        self.gap_bytes = store.gap_bytes
+        self.gap_nbytes = store.gap_nbytes
         self._name = name
         self._connection = connection
         self._lock = threading.Lock()

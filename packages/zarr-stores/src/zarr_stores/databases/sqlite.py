@@ -243,13 +243,13 @@ class SQLiteStore(SortedStore, DatabaseStore):
     def _erase_below(self, prefix: str) -> None:
         self._write(f"DELETE {_BELOW}", _bounds(prefix), create=False)
 
-    def _swap(self, key: str, seen: bytes | None, new: bytes | None) -> bool:
-        if seen is None:
+    def _swap(self, key: str, expected: bytes | None, new: bytes | None) -> bool:
+        if expected is None:
             statement = "INSERT INTO zarr(k, v) VALUES(?, ?) ON CONFLICT(k) DO NOTHING"
             return self._write(statement, (key, new)) == 1
         if new is None:
-            return self._write(f"{_ERASE} AND v = ?", (key, seen)) == 1
-        return self._write("UPDATE zarr SET v = ? WHERE k = ? AND v = ?", (new, key, seen)) == 1
+            return self._write(f"{_ERASE} AND v = ?", (key, expected)) == 1
+        return self._write("UPDATE zarr SET v = ? WHERE k = ? AND v = ?", (new, key, expected)) == 1
 
     def _write(self, statement: str, arguments: Sequence[Any], *, create: bool = True) -> int:
         """Execute a statement in its own transaction; return the number of changed rows."""

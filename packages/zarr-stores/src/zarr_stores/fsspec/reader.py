@@ -80,7 +80,7 @@ class RangeReader(ByteReader):
         self._marks = change_markers(info)
         self.generation = generation_of(info)
         self.max_concurrency = store.max_concurrency
-        self.gap_bytes = store.gap_bytes
+        self.gap_nbytes = store.gap_nbytes
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:

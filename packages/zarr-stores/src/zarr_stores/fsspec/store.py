@@ -82,7 +82,7 @@ class FsspecStore(Store):
     max_concurrency : int, optional
         Maximum number of concurrent requests.  By default 64 for file systems that support
         concurrent requests, and None for others.
-    gap_bytes : int
+    gap_nbytes : int
         Gap between two parts of a value, in bytes, up to which they are read together.
     timeout : float
         Time limit in seconds of a call of an asynchronous file system, such as those for S3, GCS,
@@ -113,13 +113,13 @@ class FsspecStore(Store):
         read_only: bool = False,
         *,
         max_concurrency: int | None = None,
-        gap_bytes: int = GAP_BYTES,
+        gap_nbytes: int = GAP_BYTES,
         timeout: float = TIMEOUT,
         retry_timeout: float = TIMEOUT,
         denied_is_missing: bool = False,
     ) -> None:
         self._location = location = fs if isinstance(fs, Location) else Location(fs, path)
-        self.traits = StoreTraits(gap_bytes=gap_bytes, endpoint=location.realm)
+        self.traits = StoreTraits(gap_nbytes=gap_nbytes, endpoint=location.realm)
         self._traits = traits = Traits(location.fs())
         # In the notation of the file system: some paths begin with a slash.
         self._base: str = location.path("x")[:-1]
@@ -129,7 +129,7 @@ class FsspecStore(Store):
         self.read_only = read_only or bool(traits.read_only)
         self.supports_listing = not traits.target_http
         self.max_concurrency = max_concurrency or (REQUESTS if traits.waits else None)
-        self.gap_bytes = gap_bytes
+        self.gap_nbytes = gap_nbytes
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
@@ -143,7 +143,7 @@ class FsspecStore(Store):
         read_only : bool
             If True, changes raise an error.
         **options
-            ``max_concurrency``, ``gap_bytes`` and ``denied_is_missing`` of the class, and
+            ``max_concurrency``, ``gap_nbytes`` and ``denied_is_missing`` of the class, and
             ``timeout`` and ``retry_timeout`` if the file system is asynchronous; all others are passed to fsspec.  In a chain, the options of one file system are under its name: ``{"s3": {"anon": True}}``.
 
         Raises
@@ -161,7 +161,7 @@ class FsspecStore(Store):
             )
         settings: dict[str, Any] = {
             name: options.pop(name)
-            for name in ("max_concurrency", "gap_bytes", "denied_is_missing")
+            for name in ("max_concurrency", "gap_nbytes", "denied_is_missing")
             if name in options
         }
         limits = [name for name in ("timeout", "retry_timeout") if name in options]
@@ -405,7 +405,7 @@ class FsspecStore(Store):
         timeout, retry_timeout = self._limits
         settings: dict[str, Any] = {
             "read_only": self.read_only, "max_concurrency": self.max_concurrency,
-            "gap_bytes": self.gap_bytes, "timeout": timeout, "retry_timeout": retry_timeout,
+            "gap_nbytes": self.gap_nbytes, "timeout": timeout, "retry_timeout": retry_timeout,
             "denied_is_missing": self.calls.denied_is_missing,
         }  # fmt: skip
         return partial(type(self), **settings), (self._location,)

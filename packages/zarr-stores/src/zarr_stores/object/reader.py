@@ -29,7 +29,7 @@ class ObjectReader(ByteReader):
         key: str,
         result: Any,
         max_concurrency: int,
-        gap_bytes: int,
+        gap_nbytes: int,
         verified: bool = True,
     ) -> None:
         self._client = client
@@ -42,7 +42,7 @@ class ObjectReader(ByteReader):
         self._held = _NOTHING
         self._lock = threading.Lock()
         self.max_concurrency = max_concurrency
-        self.gap_bytes = gap_bytes
+        self.gap_nbytes = gap_nbytes
         self.generation = generation_of(result.meta)
         self._verified = verified
 
@@ -92,7 +92,7 @@ class ObjectReader(ByteReader):
             else:
                 buffer[:] = held
         if missing:
-            groups = group_parts(missing, self.gap_bytes)
+            groups = group_parts(missing, self.gap_nbytes)
             parallel_for(groups, self._read_group, len(missing) > 1, self.max_concurrency)
 
     def _read_first_response(self, start: int, buffer: memoryview) -> bool:
@@ -131,7 +131,7 @@ class ObjectReader(ByteReader):
 
 
 def group_parts(
-    parts: list[tuple[int, memoryview]], gap_bytes: int
+    parts: list[tuple[int, memoryview]], gap_nbytes: int
 ) -> list[list[tuple[int, memoryview]]]:
     """Group parts that are read with one request."""
     parts = sorted(parts, key=lambda part: part[0])
@@ -139,7 +139,7 @@ def group_parts(
     groups: list[list[tuple[int, memoryview]]] = []
     end = None
     for part, stop in zip(parts, ends, strict=True):
-        if end is not None and part[0] - end <= gap_bytes:
+        if end is not None and part[0] - end <= gap_nbytes:
             groups[-1].append(part)
         else:
             groups.append([part])

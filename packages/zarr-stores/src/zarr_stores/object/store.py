@@ -68,7 +68,7 @@ class ObjectStore(CachingStore):
         If True, changes raise an error.
     max_concurrency : int, optional
         Maximum number of concurrent requests; by default 256, and 64 for HTTP servers.
-    gap_bytes : int
+    gap_nbytes : int
         Gap between two parts of a value, in bytes, up to which they are read together.
     conditional : bool
         Whether the service supports conditional writes (``If-Match``, ``If-None-Match``).
@@ -95,7 +95,7 @@ class ObjectStore(CachingStore):
         store: Any,
         read_only: bool = False,
         max_concurrency: int | None = None,
-        gap_bytes: int = GAP_BYTES,
+        gap_nbytes: int = GAP_BYTES,
         conditional: bool = True,
         listing: bool = True,
         root: str = "",
@@ -104,14 +104,14 @@ class ObjectStore(CachingStore):
         http = type(store).__name__ == "HTTPStore"
         if max_concurrency is None:
             max_concurrency = HTTP_REQUESTS if http else REQUESTS
-        if max_concurrency < 1 or gap_bytes < 0:
+        if max_concurrency < 1 or gap_nbytes < 0:
             raise StoreError(
-                "max_concurrency must be at least 1 and gap_bytes at least 0, "
-                f"not max_concurrency={max_concurrency}, gap_bytes={gap_bytes}"
+                "max_concurrency must be at least 1 and gap_nbytes at least 0, "
+                f"not max_concurrency={max_concurrency}, gap_nbytes={gap_nbytes}"
             )
         self.read_only = read_only
         self.max_concurrency: int = max_concurrency
-        self.gap_bytes = gap_bytes
+        self.gap_nbytes = gap_nbytes
         """Gap between two parts of a value, in bytes, up to which they are read together."""
         self.supports_listing = listing
         self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
@@ -122,7 +122,9 @@ class ObjectStore(CachingStore):
         self._location = self._client.location
         self._updates = (WebDavUpdates if http else Updates)(self._client)
         self.traits = StoreTraits(
-            opening_nbytes=_FIRST.length or 0, gap_bytes=gap_bytes, endpoint=self._location.further
+            opening_nbytes=_FIRST.length or 0,
+            gap_nbytes=gap_nbytes,
+            endpoint=self._location.further,
         )
         self._conditional = conditional
         self._suffixes = self._location.kind != "AzureStore"
@@ -138,7 +140,7 @@ class ObjectStore(CachingStore):
         read_only : bool
             If True, changes raise an error.
         **options
-            ``max_concurrency``, ``gap_bytes``, ``conditional`` and ``denied_is_missing`` of the
+            ``max_concurrency``, ``gap_nbytes``, ``conditional`` and ``denied_is_missing`` of the
             class; ``config``, ``client_options``, ``retry_config`` and ``credential_provider`` of obstore; single
             settings of ``config`` by name, such as ``region``.  For HTTP, ``webdav``: whether the
             server supports WebDAV, and with it listing and writing.
@@ -150,7 +152,7 @@ class ObjectStore(CachingStore):
         """
         own = {
             name: options.pop(name)
-            for name in ("max_concurrency", "gap_bytes", "conditional", "denied_is_missing")
+            for name in ("max_concurrency", "gap_nbytes", "conditional", "denied_is_missing")
             if name in options
         }
         store, root, plain = store_from_url(url, options)
@@ -274,7 +276,7 @@ class ObjectStore(CachingStore):
 
     def _reader(self, key: str, result: Any, verified: bool = True) -> ObjectReader:
         return ObjectReader(
-            self._client, key, result, self.max_concurrency, self.gap_bytes, verified
+            self._client, key, result, self.max_concurrency, self.gap_nbytes, verified
         )
 
     def discard_cached(self, key: str) -> None:
@@ -385,7 +387,7 @@ class ObjectStore(CachingStore):
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         self._location.check_to_pickle(self.store)
         return type(self), (
-            self.store, self.read_only, self.max_concurrency, self.gap_bytes, self._conditional,
+            self.store, self.read_only, self.max_concurrency, self.gap_nbytes, self._conditional,
             self.supports_listing, self._root, self._client.denied_is_missing,
         )  # fmt: skip
 

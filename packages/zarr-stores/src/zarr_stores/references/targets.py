@@ -190,7 +190,9 @@ def _headers(options: Mapping[str, Any]) -> dict[str, str]:
 def _without_redirects(root: str, options: Mapping[str, Any], *, of_fsspec: bool) -> Store:
     """A store of a web server that does not follow redirects, which obstore always does."""
     if not of_fsspec:
-        kept = {name: options[name] for name in ("max_concurrency", "gap_bytes") if name in options}
+        kept = {
+            name: options[name] for name in ("max_concurrency", "gap_nbytes") if name in options
+        }
         options = {**kept, "headers": _headers(options)}
     return FsspecStore.from_url(f"fsspec+{root}", read_only=True, **options, allow_redirects=False)
 

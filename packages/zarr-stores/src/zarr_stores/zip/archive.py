@@ -264,7 +264,7 @@ def _prefetched(source: ByteReader, ranges: Sequence[tuple[int, int]]) -> ByteRe
     merged: list[list[int]] = []
     for start, length in sorted(ranges):
         stop = min(start + length, source.size)
-        if merged and start <= merged[-1][1] + source.gap_bytes:
+        if merged and start <= merged[-1][1] + source.gap_nbytes:
             merged[-1][1] = max(merged[-1][1], stop)
         elif start < stop:
             merged.append([start, stop])
