@@ -108,10 +108,8 @@ def to_bytes(value: Buffers) -> bytes:
     return bytes(value) if isinstance(value, bytearray | memoryview) else b"".join(value)
 
 
-class Store(ABC):
-    """A map from keys to values, which can be opened by a URL.
-
-    Objects may support less than reading, writing and listing: see the attributes.
+class ReadableStore(ABC):
+    """A map from keys to values, for reading.
 
     Only "not found" means that a value is missing; every other failure raises an error.
     Methods can be called from several threads.  Stores can be pickled, or raise an error that
@@ -132,15 +130,6 @@ class Store(ABC):
 
     traits: StoreTraits = StoreTraits()
     """What else operations must know to choose the best way; wrappers copy most of it."""
-
-    @classmethod
-    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Create a store from a URL or the path of a file with the store's suffix.
-
-        Called by ``open("scheme://...")``.  With ``read_only``, the store rejects changes and
-        creates nothing.  ``options`` is the argument ``storage_options``.
-        """
-        raise StoreCapabilityError(f"{cls.__name__} cannot be created from a URL", store=url)
 
     @property
     def url(self) -> str:
@@ -215,7 +204,40 @@ class Store(ABC):
         value = self.get(key)
         return None if value is None else blake2b(value, digest_size=16).hexdigest()
 
-    # --- writeable ---
+    # --- lifetime ---
+
+    def close(self) -> None:
+        """Finish pending writes and release resources."""
+        return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ReadableStore) or type(self) is not type(other):
+            return NotImplemented
+        return self is other or self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> Hashable:
+        """Return what distinguishes locations of stores of one class."""
+        return self.url, self.traits.endpoint
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
+
+    def __str__(self) -> str:
+        """Return the name for messages: the URL and, if the URL does not contain it, the server."""
+        return self.url
+
+
+class WritableStore(ReadableStore):
+    """A store whose values can be changed."""
 
     def _require_writable(self, key: str) -> None:
         """Raise an error if the store is read-only."""
@@ -283,13 +305,9 @@ class Store(ABC):
         """Remove several keys."""
         parallel_for(keys, self.erase, self.max_concurrency is not None, self.max_concurrency)
 
-    def erase_prefix(self, prefix: str) -> None:
-        """Remove every key below a prefix; the empty prefix means all keys."""
-        check_prefix(prefix)
-        self._require_writable(prefix)
-        self.erase_values(list(self.list_prefix(prefix)))
 
-    # --- listable ---
+class ListableStore(ReadableStore):
+    """A store whose keys can be listed."""
 
     @abstractmethod
     def list_prefix(self, prefix: str) -> Iterator[str]:
@@ -318,36 +336,27 @@ class Store(ABC):
             (prefixes if slash else keys)[prefix + head + slash] = None
         return list(keys), list(prefixes)
 
-    # --- lifetime ---
 
-    def close(self) -> None:
-        """Finish pending writes and release resources."""
-        return
+class Store(WritableStore, ListableStore):
+    """A store that can be read, written and listed, and opened by a URL.
 
-    def __enter__(self) -> Self:
-        return self
+    Objects may support less: see the attributes.
+    """
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+        """Create a store from a URL or the path of a file with the store's suffix.
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Store) or type(self) is not type(other):
-            return NotImplemented
-        return self is other or self._identity() == other._identity()
+        Called by ``open("scheme://...")``.  With ``read_only``, the store rejects changes and
+        creates nothing.  ``options`` is the argument ``storage_options``.
+        """
+        raise StoreCapabilityError(f"{cls.__name__} cannot be created from a URL", store=url)
 
-    def __hash__(self) -> int:
-        return hash(self._identity())
-
-    def _identity(self) -> Hashable:
-        """Return what distinguishes locations of stores of one class."""
-        return self.url, self.traits.endpoint
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
-
-    def __str__(self) -> str:
-        """Return the name for messages: the URL and, if the URL does not contain it, the server."""
-        return self.url
+    def erase_prefix(self, prefix: str) -> None:
+        """Remove every key below a prefix; the empty prefix means all keys."""
+        check_prefix(prefix)
+        self._require_writable(prefix)
+        self.erase_values(list(self.list_prefix(prefix)))
 
 
 class CachingStore(Store):
