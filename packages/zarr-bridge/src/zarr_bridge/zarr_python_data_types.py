@@ -31,11 +31,12 @@ def adapt_data_type(name: str, ours: type[DataType]) -> type[DataTypeAdapter]:
     return type(name, (DataTypeAdapter,), {**members, "ordered": ordered})
 
 
-def _unpickle(definition: JSON) -> Any:
+def _unpickle(data: JSON) -> Any:
     """Create a data type from its definition, for unpickling."""
-    definition = ExtensionDefinition.from_json(definition)
-    ours = create_extension("data_type", definition)
-    return adapt_data_type(definition.name, type(ours)).from_data_type(ours)
+    definition = ExtensionDefinition.from_json(data)
+    ours: Any = create_extension("data_type", definition)
+    kind: Any = type(ours)
+    return adapt_data_type(definition.name, kind).from_data_type(ours)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

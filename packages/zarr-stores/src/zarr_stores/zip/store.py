@@ -446,7 +446,7 @@ class _EntryReader(ByteReader):
         self._decompressed: Buffer | None = None
         self.size = info.file_size
         self.max_concurrency = archive.source.max_concurrency
-        self.gap_bytes = archive.source.gap_bytes
+        self.gap_nbytes = archive.source.gap_nbytes
         self.generation = _generation(info)
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
