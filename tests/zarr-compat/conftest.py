@@ -53,7 +53,10 @@ def no_zarr_python(monkeypatch):
 
 @pytest.fixture
 def program(alias, tmp_path, monkeypatch, capsys):
-    """Return a function that runs a program with zarr-core as ``zarr`` and returns what it prints."""
+    """Return a function that runs a program with zarr-core as ``zarr`` and returns what it prints.
+
+    zarr-bridge is imported anew, because its classes are derived from those of ``zarr``.
+    """
 
     def run(code):
         monkeypatch.chdir(tmp_path)
@@ -61,7 +64,13 @@ def program(alias, tmp_path, monkeypatch, capsys):
             exec(code, {"__name__": "program"})
         return capsys.readouterr().out.strip()
 
-    return run
+    before = {name: sys.modules.pop(name) for name in loaded({"zarr_bridge"})}
+    discovery.refresh()
+    yield run
+    for name in loaded({"zarr_bridge"}):
+        del sys.modules[name]
+    sys.modules.update(before)
+    discovery.refresh()
 
 
 @pytest.fixture

@@ -170,9 +170,9 @@ def _create(store: Any, path: str, metadata: Any, overwrite: bool) -> Any:
     options: dict[str, Any] = {"zarr_format": zarr_format, "overwrite": overwrite}
     if zarr_format == 3:
         options = settings_of_array(options)
-    location, path, user_store = resolve_store(store, path)
+    location, options["path"], user_store = resolve_store(store, path)
     core_metadata = metadata_of_document(metadata.to_dict())
-    return adapt(_create_array, user_store)(location, core_metadata, path=path, **options)
+    return adapt(_create_array, user_store)(location, core_metadata, **options)
 
 
 def _create_array(store: Any, metadata: Any, **options: Any) -> zarr_core.Array:

@@ -266,15 +266,12 @@ class Array:
         """Number of dimensions."""
         return len(self.shape)
 
-    @property
-    def itemsize(self) -> int:
-        """Bytes of an element."""
-        return self.dtype.itemsize
+    itemsize = _attribute("dtype.itemsize", "Bytes of an element.")
 
     @property
     def nbytes(self) -> int:
         """Bytes of all elements."""
-        return self.size * self.itemsize
+        return int(self.size * self.itemsize)
 
     @property
     def nbytes_stored(self) -> int:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from zarr_cli.location import Location, location_arguments
 from zarr_cli.output import echo, json_option, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from zarr_cli.serve.server import StoreServer
 
 _PORT = 8000
 
@@ -64,7 +72,7 @@ def command(
     from zarr_cli.serve.folders import has_keys
 
     try:
-        from zarr_cli.serve.server import StoreServer, run_until_interrupted
+        from zarr_cli.serve.server import StoreServer
     except ModuleNotFoundError as error:
         raise Failure(
             f"the server needs {error.name}, which is not installed; run: "
@@ -97,4 +105,21 @@ def command(
             "--port (0 for any free port) or another --host."
         ) from error
     with store:
-        run_until_interrupted(server, started)
+        _run_until_interrupted(server, started)
+
+
+def _run_until_interrupted(server: StoreServer, started: Callable[[str], None]) -> None:
+    """Serve until the program receives SIGINT or SIGTERM."""
+    stopped = threading.Event()
+
+    def stop(*_: Any) -> None:
+        stopped.set()
+
+    handlers = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with server:
+            started(server.url)
+            stopped.wait()
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

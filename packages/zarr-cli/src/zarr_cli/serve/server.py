@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import socket
-import threading
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from threading import Thread
+from typing import TYPE_CHECKING
 
 import uvicorn
 
@@ -93,7 +92,7 @@ class StoreServer:
                 timeout_graceful_shutdown=_CLOSING_SECONDS,
             )
         )
-        self._thread = threading.Thread(
+        self._thread = Thread(
             target=self._server.run, args=([self._socket],), name="zarr-core serve", daemon=True
         )
 
@@ -122,20 +121,3 @@ class StoreServer:
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
-
-
-def run_until_interrupted(server: StoreServer, started: Callable[[str], None]) -> None:
-    """Serve until the program receives SIGINT or SIGTERM."""
-    stopped = threading.Event()
-
-    def stop(*_: Any) -> None:
-        stopped.set()
-
-    handlers = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        with server:
-            started(server.url)
-            stopped.wait()
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
