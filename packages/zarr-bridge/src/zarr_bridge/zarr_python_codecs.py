@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -79,6 +80,8 @@ class _CodecAdapter:
     """Base class of the three kinds of codecs; ``codec`` is the codec of zarr-core."""
 
     codec_name: ClassVar[str]
+    _encode_sync: ClassVar[Any]
+    _decode_sync: ClassVar[Any]
 
     codec: Any
 
@@ -107,22 +110,10 @@ class _CodecAdapter:
         return replace(self, codec=self.codec.resolve(representation_of(array_spec)))
 
     async def _encode_single(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
-        return await _in_a_thread(self._encode_sync, chunk_data, chunk_spec)
+        return await asyncio.to_thread(self._encode_sync, chunk_data, chunk_spec)
 
     async def _decode_single(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
-        return await _in_a_thread(self._decode_sync, chunk_data, chunk_spec)
-
-    def _encode_sync(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
-        raise TypeError("subclasses define this method")
-
-    def _decode_sync(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
-        raise TypeError("subclasses define this method")
-
-
-async def _in_a_thread(function: Any, *arguments: Any) -> Any:
-    import asyncio  # zarr-python has imported it
-
-    return await asyncio.to_thread(function, *arguments)
+        return await asyncio.to_thread(self._decode_sync, chunk_data, chunk_spec)
 
 
 def _size(size: int | None, name: str) -> int:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 from zarr import dtype as zarr_dtypes
 from zarr import errors
 from zarr.core.dtype.common import HasEndianness
@@ -17,10 +16,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import JSON, DataType
 
 # zarr-python 3.3 moved the error.
-_NotThisType: Any = (
-    vars(errors).get("DataTypeValidationError") or zarr_dtypes.DataTypeValidationError
-)
-_MODULES_OF_ZARR_PYTHON = {"builtins", "numpy"}
+_Mismatch: Any = vars(errors).get("DataTypeValidationError") or zarr_dtypes.DataTypeValidationError
 
 
 @cache
@@ -41,12 +37,8 @@ def _unpickle(data: JSON) -> Any:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataTypeAdapter(zarr_dtypes.ZDType[Any, Any]):
-    """A data type of zarr-core; ``ordered`` is the class if its elements have a byte order.
+    """A data type of zarr-core; ``ordered`` is the class for elements with a byte order."""
 
-    zarr-python recognises the types whose chunks have a byte order by a base class.
-    """
-
-    dtype_cls: ClassVar[Any] = np.dtype
     ours: ClassVar[type[DataType]]
     ordered: ClassVar[type[DataTypeAdapter]]
 
@@ -59,28 +51,25 @@ class DataTypeAdapter(zarr_dtypes.ZDType[Any, Any]):
 
     @classmethod
     def from_native_dtype(cls, dtype: Any) -> Any:
-        """Return the data type for a dtype that is defined outside of NumPy.
-
-        zarr-python refuses a dtype for which it has several types, and has types for the others.
-        """
-        if dtype.type.__module__ not in _MODULES_OF_ZARR_PYTHON:
+        """Return the data type for a dtype that NumPy does not define; zarr-python has the others."""
+        if dtype.type.__module__ not in ("builtins", "numpy"):
             data_type = cls.ours.from_numpy(dtype)
             if data_type is not None:
                 return cls.from_data_type(data_type)
-        raise _NotThisType(f"{dtype!r} is not a dtype of {cls._zarr_v3_name}")
+        raise _Mismatch(f"{dtype!r} is not a dtype of {cls._zarr_v3_name}")
 
     def to_native_dtype(self) -> Any:
         return self.data_type.numpy_dtype
 
     @classmethod
     def _from_json_v2(cls, data: Any) -> Any:
-        raise _NotThisType(f"{cls._zarr_v3_name} is a data type of version 3")
+        raise _Mismatch(f"{cls._zarr_v3_name} is a data type of version 3")
 
     @classmethod
     def _from_json_v3(cls, data: Any) -> Any:
         name = data.get("name") if isinstance(data, dict) else data
         if name != cls._zarr_v3_name:
-            raise _NotThisType(f"{data!r} is not the data type {cls._zarr_v3_name}")
+            raise _Mismatch(f"{data!r} is not the data type {cls._zarr_v3_name}")
         return cls.from_data_type(
             create_extension("data_type", ExtensionDefinition.from_json(data))
         )
