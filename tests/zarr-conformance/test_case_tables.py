@@ -24,6 +24,7 @@ def cases(monkeypatch):
 
     def read(text, **arguments):
         plain = 'id = "spec/topic/name"\nclauses = ["spec.a"]\nsummary = "It is."\n'
+        plain += "" if re.search("expect|values", text) else "expect.accept = {}\n"
         file = tomllib.loads(text.replace("[[case]]\n", f"[[case]]\n{plain}"))
         monkeypatch.setattr(
             case_tables, "_read", lambda topic: constants if topic == "constants" else file
@@ -33,14 +34,18 @@ def cases(monkeypatch):
     return read
 
 
-def test_examples_of_the_page(cases):
+@pytest.fixture(scope="module")
+def corpus():
+    return {case.id: case for case in all_cases()}
+
+
+def test_examples_of_the_page(corpus, cases):
     examples = [
         case
         for text in re.findall(r"```toml\n(.*?)```", PAGE.read_text("utf-8"), re.S)
         for case in cases(text)
     ]
-    of_the_corpus = {case.id: case for case in all_cases()}
-    assert [case.id for case in examples if of_the_corpus.get(case.id) == case] == [
+    assert [case.id for case in examples if corpus.get(case.id) == case] == [
         "v3-core/array/dimension-names",
         "v3-core/array/shape-number",
     ]
@@ -93,7 +98,7 @@ def test_gzip_and_shards(cases):
     [
         ("array = {}", "zarr.json", array()),
         ('path = "a"\ngroup = {}', "a/zarr.json", group()),
-        ('array.codecs = "$omitted"', "zarr.json", array(**{"codecs": case_tables.OMITTED})),
+        ('array.codecs = "$omitted"', "zarr.json", array(codecs=case_tables.OMITTED)),
         ("array.chunk_shape = [4]", "zarr.json", array(chunk_grid=regular(4))),
         (
             "values = { int8 = [1, 2, 3] }\narray.fill_value = 1",
@@ -192,9 +197,12 @@ def test_rows_and_templates(cases):
         "store.a = { nothing = 1 }",
         "expect.nothing = {}",
         "expect.accept.nothing = 1",
+        'expect.accept.values = "$values"',
         'columns = ["a"]\nrows = [[1]]\npath = "{b}"',
     ],
 )
 def test_invalid_rows_raise(cases, members):
-    with pytest.raises(ValueError, match=r"topic\.toml: spec/topic/name: .*(nothing|'b')"):
+    with pytest.raises(
+        ValueError, match=r"topic\.toml: spec/topic/name: .*(nothing|'b'|no values)"
+    ):
         cases(f"[[case]]\n{members}\n")

@@ -136,7 +136,7 @@ def _table(
 ) -> Iterator[Case]:
     """Yield the cases of a table: for each row, one case of each template."""
     columns, rows = table.pop("columns", []), table.pop("rows", [[]])
-    templates = [_resolve(table | case, constants) for case in table.pop("cases", [{}])]
+    templates = [_resolve(_override(table, case), constants) for case in table.pop("cases", [{}])]
     for row in rows:
         values = _resolve([_fill(cell, shared) for cell in row] if shared else row, constants)
         own = values.pop() if len(values) > len(columns) else {}
@@ -326,4 +326,6 @@ def _array(data_type: str, data: Any) -> Any:
 
 
 def _as_values(elements: Any) -> Values:
+    if elements is None:
+        raise ValueError("the row has no values")
     return elements if isinstance(elements, Values) else Values(raw(elements))
