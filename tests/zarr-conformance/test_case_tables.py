@@ -163,8 +163,9 @@ def test_rows_and_templates(cases):
         store = { kept = "" }
         [[table]]
         expect.reject = "metadata"
-        columns = ["name", "value", "more"]
-        rows = [["a_b", "$two"], ["c", "text", "spec.d", { expect.reject = "chunk" }]]
+        needs = "{needs}"
+        columns = ["name", "value", "more", "needs"]
+        rows = [["a_b", "$two"], ["c", "text", "spec.d", ["codec:e"], { expect.reject = "chunk" }]]
         [[table.cases]]
         id = "{name!d}"
         summary = "{value!j} of {name!r}."
@@ -186,6 +187,7 @@ def test_rows_and_templates(cases):
     assert first.store == {"zarr.json": document(array(a_b=2)), "kept": b""}
     assert fourth.store == {"kept": b"", "c": b"\1"}
     assert [first.clauses, third.clauses] == [("spec.b",), ("spec.b", "spec.d")]
+    assert [first.needs, third.needs] == [(), ("codec:e",)]
     assert [first.expect, fourth.expect] == [Reject("metadata"), Reject("chunk")]
 
 
