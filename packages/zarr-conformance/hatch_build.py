@@ -1,7 +1,7 @@
 """Put the built corpus in the wheel.
 
-The wheel contains the archive of all cases instead of the modules that generate them, so that it
-needs no packages.  Editable installations generate the cases from the modules.
+The wheel contains the archive of all cases instead of the files and modules of the topics, so that
+it needs no packages.  Editable installations read and generate the cases from them.
 """
 
 from __future__ import annotations

@@ -95,12 +95,12 @@ def test_a_wheel_has_what_the_sources_have(wheels, package):
     if (package / "setup.py").exists():  # its C sources are compiled, perhaps also in this folder
         expected = {it for it in expected if not re.search(r"/c/|\.egg-info/|\.so$", it)}
         packed = {it for it in packed if not re.search(r"/$|\.libs/|\.so$", it)}
-    if name == "zarr_conformance":  # the built cases, instead of the modules that generate them
+    if name == "zarr_conformance":  # the built cases, instead of their files and modules
         corpus = "zarr_conformance/corpus/"
         packed.remove(corpus + "corpus.tar.gz")
         kept = {corpus + it for it in ("__init__.py", "archive.py", "build.py", "case.py")}
         expected = {
-            it for it in expected if it in kept or not re.fullmatch(corpus + r"\w+\.py", it)
+            it for it in expected if it in kept or not re.fullmatch(corpus + r"\w+\.(py|toml)", it)
         }
     assert packed - information == expected
     assert any(entry.endswith("LICENSE") for entry in information)

@@ -1,4 +1,4 @@
-"""Cases from the rows of TOML files; ``README.md`` in this folder documents the format."""
+"""Cases from the rows of TOML files; docs/writing-a-case.md describes the format."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy as np
 from zarr_conformance.corpus import draft_metadata, metadata
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.encode import crc32c, document, gzip, json_text, raw, shard
+from zarr_conformance.corpus.metadata import OMITTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -37,20 +38,24 @@ _BASES: dict[int, dict[str, Callable[..., dict[str, Any]]]] = {
 """Base documents by the version of the format."""
 
 _REGULAR: dict[int, Callable[..., Any]] = {0: draft_metadata.regular, 3: metadata.regular}
-_FILTERS: dict[str, Callable[..., bytes]] = {
-    "gzip": gzip,
-    "crc32c": crc32c,
-    "cut": lambda data, length: data[:-length],
-    "utf-16": lambda data: data.decode().encode("utf-16"),
-}
+"""Regular chunk grids, for the member ``chunk_shape`` of array metadata."""
+
 _ENCODERS: dict[str, Callable[..., bytes]] = {
     "hex": bytes.fromhex,
     "json": document,
     "pack": lambda form, rows: b"".join(struct.pack(form, *row) for row in rows),
     "zeros": bytes,
 }
-_TUPLES = {"clauses", "needs", "selection", "calls", "shape"}
-_NODE_TUPLES = {"shape", "dimension_names", "results", "absent"}
+"""Functions from an argument to bytes."""
+
+_FILTERS: dict[str, Callable[..., bytes]] = {
+    "gzip": gzip,
+    "crc32c": crc32c,
+    "cut": lambda data, length: data[:-length],
+    "utf-16": lambda data: data.decode().encode("utf-16"),
+}
+"""Functions from a stored value to bytes."""
+
 _VALUES: Any = object()
 """The value of ``$values``: the elements of the array."""
 
@@ -59,7 +64,7 @@ def table_cases(
     topic: str,
     *sections: str,
     cells: Mapping[str, Any] | None = None,
-    names: Mapping[str, Any] | None = None,
+    constants: Mapping[str, Any] | None = None,
     encoders: Encoders | None = None,
 ) -> Iterator[Case]:
     """Yield the cases of sections of the file of a topic, of all sections if none is given.
@@ -71,76 +76,93 @@ def table_cases(
     *sections : str
         Names of arrays of tables.
     cells : mapping, optional
-        Cells of further columns, the same for all rows.
-    names : mapping, optional
+        The values of further columns, the same for all rows.
+    constants : mapping, optional
         Computed values that the file uses as ``$name``.
     encoders : mapping, optional
-        Functions for stored values by their names, beside those of this module.
+        Functions for stored values by their names, in addition to those of this module.
+
+    Raises
+    ------
+    ValueError
+        If a row is invalid.
     """
-    file = dict(_parse(topic))
-    known = {"null": None, "omitted": metadata.OMITTED, "values": _VALUES, **(names or {})}
-    known |= {kind: base() for kind, base in _BASES[3].items()}
-    for found in (_parse("constants"), file.pop("constants", {})):
-        for name, value in found.items():
-            known[name] = _resolve(value, known)
-    defaults = file.pop("defaults", {})
-    for section in sections or file:
+    file = _read(topic)
+    known = _constants(file, constants or {})
+    defaults = file.get("defaults", {})
+    for section in sections or [name for name in file if name not in ("constants", "defaults")]:
         for table in file[section]:
-            for row in _rows(_merge(defaults, table), known, cells or {}):
-                for members in _round_trip(row):
-                    yield _Row(members, encoders or {}).case()
+            try:
+                yield from _table(_override(defaults, table), known, cells or {}, encoders or {})
+            except (KeyError, TypeError, ValueError, struct.error) as error:
+                message = f"{topic}.toml: {table.get('id', section)}: {error!r}"
+                raise ValueError(message) from error
 
 
 @cache
-def _parse(topic: str) -> dict[str, Any]:
+def _read(topic: str) -> dict[str, Any]:
     return tomllib.loads((files("zarr_conformance.corpus") / f"{topic}.toml").read_text("utf-8"))
 
 
-def _resolve(value: Any, names: Mapping[str, Any]) -> Any:
-    """Return a value with named values in place of ``$name``."""
+def _constants(file: Mapping[str, Any], computed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the constants that a file can use: its own, those of all files, computed ones."""
+    constants = {"null": None, "omitted": OMITTED, "values": _VALUES, **computed}
+    constants |= {kind: base() for kind, base in _BASES[3].items()}
+    for definitions in (_read("constants"), file.get("constants", {})):
+        for name, value in definitions.items():
+            constants[name] = _resolve(value, constants)
+    return constants
+
+
+def _resolve(value: Any, constants: Mapping[str, Any]) -> Any:
+    """Return a value with constants in place of ``$name``."""
     if isinstance(value, str) and value.startswith("$"):
-        return names[value[1:]]
+        return constants[value[1:]]
     if isinstance(value, list):
-        return [_resolve(it, names) for it in value]
+        return [_resolve(item, constants) for item in value]
     if isinstance(value, dict):
-        return {key: _resolve(it, names) for key, it in value.items()}
+        return {key: _resolve(item, constants) for key, item in value.items()}
     return value
 
 
-def _rows(
-    table: dict[str, Any], names: Mapping[str, Any], shared: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """Yield the members of the cases of a table, for each of its rows and templates."""
+# --- from a table to the members of its cases ---
+
+
+def _table(
+    table: dict[str, Any],
+    constants: Mapping[str, Any],
+    shared: Mapping[str, Any],
+    encoders: Encoders,
+) -> Iterator[Case]:
+    """Yield the cases of a table: for each row, one case of each template."""
     columns, rows = table.pop("columns", []), table.pop("rows", [[]])
-    templates = [_resolve(table | it, names) for it in table.pop("cases", [{}])]
+    templates = [_resolve(_override(table, case), constants) for case in table.pop("cases", [{}])]
     for row in rows:
-        cells = [_fill(it, shared) for it in row] if shared else list(row)
-        cells = _resolve(cells, names)
-        own = cells.pop() if len(cells) > len(columns) else {}
-        by_name = {**shared, **dict(zip_longest(columns, cells, fillvalue=metadata.OMITTED))}
+        values = _resolve([_fill(cell, shared) for cell in row] if shared else row, constants)
+        own = values.pop() if len(values) > len(columns) else {}
+        cells = {**shared, **dict(zip_longest(columns, values, fillvalue=OMITTED))}
         for template in templates:
-            members = _merge(_fill(template, by_name) if by_name else template, own)
-            yield {name: it for name, it in members.items() if it is not metadata.OMITTED}
+            members = _override(_fill(template, cells) if cells else template, own)
+            members = {name: value for name, value in members.items() if value is not OMITTED}
+            for case in _round_trip(members) if "round_trip" in members else [members]:
+                yield _Row(case, encoders).case()
 
 
-def _merge(members: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """Return members with others in their place; of metadata and stores only the given members."""
+def _override(members: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Return members with others in their place; metadata and stores keep the other members."""
     merged = members | own
     for name in {"array", "group", "store"} & members.keys() & own.keys():
         merged[name] = members[name] | own[name]
     return merged
 
 
-def _round_trip(members: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the case itself, or those that read and create the stored values of a round trip."""
-    if "round_trip" not in members:
-        yield members
-        return
-    stored = members.pop("round_trip")
-    name = members["id"]
-    yield members | {"id": f"{name}-read", "operation": "read", "store": stored}
-    written = {"accept": {"values": _VALUES, "stored": stored}}
-    yield members | {"id": f"{name}-created", "operation": "create", "expect": written}
+def _round_trip(members: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the members of two cases, which read and create the same stored values."""
+    name, stored = members["id"], members.pop("round_trip")
+    read = {"id": f"{name}-read", "operation": "read", "store": stored}
+    expect = {"accept": {"values": _VALUES, "stored": stored}}
+    created = {"id": f"{name}-created", "operation": "create", "expect": expect}
+    return [members | read, members | created]
 
 
 class _Formatter(string.Formatter):
@@ -148,87 +170,89 @@ class _Formatter(string.Formatter):
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
         if conversion == "j":
-            return "missing" if value is metadata.OMITTED else json_text(value)
+            return "missing" if value is OMITTED else json_text(value)
         if conversion == "d":
             return value.replace("_", "-")
         return super().convert_field(value, conversion)
 
 
-def _fill(template: Any, row: Mapping[str, Any]) -> Any:
+def _fill(template: Any, cells: Mapping[str, Any]) -> Any:
     """Return a template with the cells of a row in place of ``{column}``."""
     if isinstance(template, str) and "{" in template:
         column = template[1:-1]
-        return row[column] if column in row else _Formatter().vformat(template, (), row)
+        return cells[column] if column in cells else _Formatter().vformat(template, (), cells)
     if isinstance(template, list):
-        filled = [_fill(it, row) for it in template]
-        return [it for it in filled if it is not metadata.OMITTED]
+        filled = [_fill(item, cells) for item in template]
+        return [item for item in filled if item is not OMITTED]
     if isinstance(template, dict):
-        return {_fill(key, row): _fill(it, row) for key, it in template.items()}
+        return {_fill(key, cells): _fill(item, cells) for key, item in template.items()}
     return template
 
 
+# --- from members to a case ---
+
+
 class _Row:
-    """The members of one case, without references to named values."""
+    """The members of one case, without constants and columns."""
 
     def __init__(self, members: dict[str, Any], encoders: Encoders) -> None:
         self.members = dict(members)
-        self.encoders = encoders
+        self.encoders = {**_ENCODERS, **encoders}
         self.format = members.get("zarr_format", 3)
         self.path = members.get("path", "")
         self.values = _elements(self.members.pop("values", None))
 
     def case(self) -> Case:
         """Return the case."""
-        members = self.members
-        operation = members.setdefault("operation", "open")
-        nodes = {kind: members.pop(kind) for kind in ("array", "group") if kind in members}
-        documents = [
-            (self._key(kind), self._document(kind, self._shape(kind) | it))
-            for kind, it in nodes.items()
-        ]
+        members = {"operation": "open", "expect": {"accept": {"values": _VALUES}}} | self.members
+        documents = {
+            self._key(kind): self._document(kind, self._one_chunk(kind) | members.pop(kind))
+            for kind in ("array", "group")
+            if kind in members
+        }
         store = dict(members.pop("store", {}))
-        if operation == "create" and documents:
-            members.update(document=documents[0][1])
+        if members["operation"] == "create":
+            for created in documents.values():
+                members["document"] = created
         else:
-            store = {key: document(it) for key, it in documents} | store
+            store = {key: {"json": value} for key, value in documents.items()} | store
             if self.format == 0:
                 store = {"zarr.json": {"entry": {}}} | store
         if "elements" in members:
             members["elements"] = _as_values(_elements(members["elements"]))
-        for name in _TUPLES & members.keys():
-            members[name] = tuple(tuple(it) if isinstance(it, list) else it for it in members[name])
-        members["expect"] = self._expectation(
-            members.pop("expect", {"accept": {"values": _VALUES}})
-        )
-        return Case(store=self._stored_values(store), **members)
+        for name in {"clauses", "needs", "selection", "calls", "shape"} & members.keys():
+            members[name] = tuple(
+                tuple(item) if isinstance(item, list) else item for item in members[name]
+            )
+        members["expect"] = self._expectation(members["expect"])
+        return Case(store=self._store(store), **members)
 
     def _key(self, kind: str) -> str:
         """Return the key of the metadata document of the node."""
         if self.format == 0:
             return f"meta/{self.path}.{kind}.json" if self.path else f"meta/{kind}.json"
-        name = {3: "zarr.json", 2: ".zarray" if kind == "array" else ".zgroup", 1: "meta"}
-        return f"{self.path}/{name[self.format]}" if self.path else name[self.format]
+        version_2 = {"array": ".zarray", "group": ".zgroup"}[kind]
+        name = {3: "zarr.json", 2: version_2, 1: "meta"}[self.format]
+        return f"{self.path}/{name}" if self.path else name
 
-    def _shape(self, kind: str) -> dict[str, Any]:
-        """Return the members of an array with these elements in one chunk."""
-        if (
-            kind != "array"
-            or self.format not in _REGULAR
-            or not isinstance(self.values, np.ndarray)
-        ):
+    def _one_chunk(self, kind: str) -> dict[str, Any]:
+        """Return the members of array metadata with the elements of the row in one chunk."""
+        is_array = kind == "array" and isinstance(self.values, np.ndarray)
+        if not is_array or self.format not in _REGULAR:
             return {}
         lengths = list(self.values.shape)
         return {"shape": lengths, "chunk_shape": lengths, "data_type": self.values.dtype.name}
 
     def _document(self, kind: str, members: Mapping[str, Any]) -> Any:
         """Return a metadata document: the base document with these members."""
-        chosen, regular = dict(members), _REGULAR.get(self.format)
-        if kind == "array" and regular is not None and "chunk_shape" in chosen:
-            chosen = {"chunk_grid": regular(*chosen.pop("chunk_shape"))} | chosen
+        chosen = dict(members)
+        if kind == "array" and self.format in _REGULAR and "chunk_shape" in chosen:
+            grid = _REGULAR[self.format](*chosen.pop("chunk_shape"))
+            chosen = {"chunk_grid": grid} | chosen
         return _BASES[self.format][kind](**chosen)
 
-    def _stored_values(self, values: Mapping[str, Any]) -> dict[str, bytes]:
-        return {key: self._stored(it) for key, it in values.items() if it is not metadata.OMITTED}
+    def _store(self, values: Mapping[str, Any]) -> dict[str, bytes]:
+        return {key: self._stored(value) for key, value in values.items() if value is not OMITTED}
 
     def _stored(self, value: Any) -> bytes:
         """Return a stored value: a text, or a table of an encoder, its argument and its options."""
@@ -238,20 +262,26 @@ class _Row:
             return value.encode()
         if value is _VALUES:
             return _as_values(self.values).data
-        (name, argument), *options = value.items()
+        (name, argument), *pairs = value.items()
+        options = dict(pairs)
         if name in _BASES[self.format]:
             return document(self._document(name, argument))
         if name == "join":
             return b"".join(map(self._stored, argument))
-        if name in _FILTERS:
-            return _FILTERS[name](self._stored(argument), **dict(options))
         if name == "shard":
-            inner = {int(number): self._stored(it) for number, it in argument.items()}
-            return shard(inner, **dict(options))
-        encoders = {**_ENCODERS, **self.encoders}
-        if name in encoders:
-            return encoders[name](argument, **dict(options))
+            inner = {int(number): self._stored(chunk) for number, chunk in argument.items()}
+            return shard(inner, **options)
+        if name in _FILTERS:
+            return _FILTERS[name](self._stored(argument), **options)
+        if name in self.encoders:
+            return self.encoders[name](argument, **options)
         return bytes(_array(name, argument).tobytes())
+
+    def _expected_document(self, content: Mapping[str, Any]) -> Any:
+        """Return members of a document as they are, or the base document for one kind of node."""
+        if content.keys() <= _BASES[self.format].keys():
+            return self._document(*next(iter(content.items())))
+        return content
 
     def _expectation(self, value: Mapping[str, Any]) -> Expectation:
         ((outcome, argument),) = value.items()
@@ -262,18 +292,19 @@ class _Row:
             values = node["values"]
             node["values"] = _as_values(self.values if values is _VALUES else _elements(values))
         if "stored" in node:
-            node["stored"] = self._stored_values(node["stored"])
-        for key, it in node.get("documents", {}).items():
-            if it.keys() <= _BASES[self.format].keys():
-                ((kind, own),) = it.items()
-                node["documents"] = node["documents"] | {key: self._document(kind, own)}
-        for name in _NODE_TUPLES & node.keys():
+            node["stored"] = self._store(node["stored"])
+        if "documents" in node:
+            node["documents"] = {
+                key: self._expected_document(content) for key, content in node["documents"].items()
+            }
+        for name in {"shape", "dimension_names", "results", "absent"} & node.keys():
             node[name] = tuple(node[name])
-        return {"accept": Accept, "either": Either}[outcome](Node(**node))
+        outcomes: dict[str, Callable[[Node], Expectation]] = {"accept": Accept, "either": Either}
+        return outcomes[outcome](Node(**node))
 
 
 def _elements(value: Any) -> Any:
-    """Return elements: a NumPy array, or `Values` for a list or encoded elements."""
+    """Return elements: a NumPy array, or `Values` for a list and for encoded elements."""
     if value is None:
         return None
     (name, data), *options = value.items()
@@ -295,4 +326,6 @@ def _array(data_type: str, data: Any) -> Any:
 
 
 def _as_values(elements: Any) -> Values:
+    if elements is None:
+        raise ValueError("the row has no values")
     return elements if isinstance(elements, Values) else Values(raw(elements))

@@ -9,7 +9,7 @@ import numpy as np
 from zarr_conformance.corpus.case import Case, Either, Node, Values
 from zarr_conformance.corpus.case_tables import table_cases
 from zarr_conformance.corpus.encode import raw
-from zarr_conformance.corpus.ext_cases import (
+from zarr_conformance.corpus.one_chunk import (
     BYTES,
     extension,
     read_case,

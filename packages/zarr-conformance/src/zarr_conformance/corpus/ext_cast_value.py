@@ -8,7 +8,7 @@ import numpy as np
 
 from zarr_conformance.corpus.case_tables import table_cases
 from zarr_conformance.corpus.encode import raw
-from zarr_conformance.corpus.ext_cases import BYTES, extension, read_case, write_case
+from zarr_conformance.corpus.one_chunk import BYTES, extension, read_case, write_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ import numpy as np
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.case_tables import table_cases
 from zarr_conformance.corpus.encode import blocks, document, gzip, raw
-from zarr_conformance.corpus.ext_cases import GZIP, extension
 from zarr_conformance.corpus.metadata import array, regular
+from zarr_conformance.corpus.one_chunk import GZIP, extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,8 +19,8 @@ from zarr_conformance.corpus.case import (
     refused_fill_value,
 )
 from zarr_conformance.corpus.encode import document, gzip, json_text, raw
-from zarr_conformance.corpus.ext_cases import BYTES, GZIP, extension
 from zarr_conformance.corpus.metadata import array, regular
+from zarr_conformance.corpus.one_chunk import BYTES, GZIP, extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

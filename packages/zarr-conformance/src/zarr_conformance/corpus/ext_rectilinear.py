@@ -9,8 +9,8 @@ import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.encode import blocks, crc32c, document, gzip, json_text, raw, shard
-from zarr_conformance.corpus.ext_cases import BYTES, CRC32C, GZIP, extension, sharding_codec
 from zarr_conformance.corpus.metadata import array
+from zarr_conformance.corpus.one_chunk import BYTES, CRC32C, GZIP, extension, sharding_codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

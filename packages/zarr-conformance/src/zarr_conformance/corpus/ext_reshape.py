@@ -8,7 +8,7 @@ import numpy as np
 
 from zarr_conformance.corpus.case_tables import table_cases
 from zarr_conformance.corpus.encode import gzip, raw
-from zarr_conformance.corpus.ext_cases import (
+from zarr_conformance.corpus.one_chunk import (
     BYTES,
     GZIP,
     VALUES,

@@ -16,8 +16,8 @@ from zarr_conformance.corpus.case import (
 )
 from zarr_conformance.corpus.case_tables import table_cases
 from zarr_conformance.corpus.encode import document, gzip, json_text
-from zarr_conformance.corpus.ext_cases import BYTES, GZIP, extension
 from zarr_conformance.corpus.metadata import array, regular
+from zarr_conformance.corpus.one_chunk import BYTES, GZIP, extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

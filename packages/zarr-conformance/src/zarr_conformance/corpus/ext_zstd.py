@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.encode import crc32c, gzip, json_text, raw
-from zarr_conformance.corpus.ext_cases import (
+from zarr_conformance.corpus.one_chunk import (
     BYTES,
     CRC32C,
     GZIP,

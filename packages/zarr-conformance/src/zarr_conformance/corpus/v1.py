@@ -85,5 +85,5 @@ def cases() -> Iterator[Case]:
         array_1(fill_value=None),
         some,
     )
-    names = {"chunks": {**_chunks(), "attrs": document({})}}
-    yield from table_cases("v1", names=names)
+    constants = {"chunks": {**_chunks(), "attrs": document({})}}
+    yield from table_cases("v1", constants=constants)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Case, Either
 from zarr_conformance.corpus.encode import raw
-from zarr_conformance.corpus.v3_codecs import BYTES, VALUES, read_case, reject_case, write_case
+from zarr_conformance.corpus.one_chunk import BYTES, VALUES
+from zarr_conformance.corpus.v3_codecs import read_case, reject_case, write_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +120,7 @@ def cases() -> Iterator[Case]:
     for kind, (changes, clause) in wrong.items():
         yield reject_case(
             f"blosc/no-{kind}",
-            f"blosc.{clause}",
+            (f"v3-codecs.blosc.{clause}",),
             f"The configuration is invalid: {kind.replace('-', ' ')}.",
             codecs(**changes),
             # The specification requires typesize only; the list of compressors may become

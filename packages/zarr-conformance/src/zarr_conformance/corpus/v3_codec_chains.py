@@ -9,8 +9,9 @@ import numpy as np
 
 from zarr_conformance.corpus.case import Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.encode import crc32c, gzip, raw
+from zarr_conformance.corpus.one_chunk import BYTES, VALUES
 from zarr_conformance.corpus.v3_blosc import BLOSC, compressed
-from zarr_conformance.corpus.v3_codecs import BYTES, VALUES, read_case, reject_case, write_case
+from zarr_conformance.corpus.v3_codecs import read_case, reject_case, write_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +70,7 @@ def _chains() -> Iterator[Case]:
     ):
         yield reject_case(
             f"chain/no-{kind}",
-            "v3-core.codecs.kinds",
+            ("v3-core.codecs.kinds",),
             "The order of the codecs is invalid.",
             codecs,
         )

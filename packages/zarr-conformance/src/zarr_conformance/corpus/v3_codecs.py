@@ -9,25 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus import one_chunk
+from zarr_conformance.corpus.case import Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.case_tables import table_cases
-from zarr_conformance.corpus.encode import crc32c, document, gzip, raw
-from zarr_conformance.corpus.metadata import array, regular
+from zarr_conformance.corpus.encode import crc32c, gzip, raw
+from zarr_conformance.corpus.one_chunk import BYTES, VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_conformance.corpus.case import Expectation
-
-BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
-VALUES = np.arange(24, dtype="<i4").reshape(4, 6) * 1000 - 7
-
-
-def single_chunk(codecs: list[Any], values: Any = VALUES, **members: Any) -> dict[str, Any]:
-    """Return the metadata of an array in one chunk."""
-    return array(
-        shape=list(values.shape), chunk_grid=regular(*values.shape), codecs=codecs, **members
-    )
 
 
 def read_case(
@@ -38,51 +29,36 @@ def read_case(
     stored: bytes,
     expect: Expectation | None = None,
     values: Any = VALUES,
-    **members: Any,
 ) -> Case:
-    """Return a case that reads an array in one chunk, stored as these bytes."""
-    return Case(
-        f"v3-codecs/{name}",
-        clauses,
-        summary,
-        "read",
-        expect or Accept(Node(values=Values(raw(values)))),
-        {
-            "zarr.json": document(single_chunk(codecs, values, **members)),
-            "/".join(("c", *("0" for _ in values.shape))): stored,
-        },
+    """Return a case that reads an array with these codecs."""
+    return one_chunk.read_case(
+        f"v3-codecs/{name}", clauses, summary, stored, expect, values=values, codecs=codecs
     )
 
 
-def write_case(name: str, clauses: tuple[str, ...], codecs: list[Any]) -> Case:
-    """Return a case that writes an array in one chunk; the test runner reads it."""
-    return Case(
-        f"v3-codecs/{name}",
-        clauses,
-        "The stored value matches the metadata.",
-        "create",
-        Accept(Node(values=Values(raw(VALUES)))),
-        document=single_chunk(codecs),
+def write_case(
+    name: str,
+    clauses: tuple[str, ...],
+    codecs: list[Any],
+    summary: str = "The stored value matches the metadata.",
+    stored: bytes | None = None,
+    values: Any = VALUES,
+) -> Case:
+    """Return a case that writes an array with these codecs."""
+    return one_chunk.write_case(
+        f"v3-codecs/{name}", clauses, summary, stored, values=values, codecs=codecs
     )
 
 
 def reject_case(
     name: str,
-    clause: str,
+    clauses: tuple[str, ...],
     summary: str,
     codecs: Any,
     expect: Expectation | None = None,
-    more: tuple[str, ...] = (),
 ) -> Case:
     """Return a case that rejects metadata with these codecs."""
-    return Case(
-        f"v3-codecs/{name}",
-        (f"v3-codecs.{clause}" if not clause.startswith("v3-core") else clause, *more),
-        summary,
-        "open",
-        expect or Reject("metadata", "extension"),
-        {"zarr.json": document(single_chunk(codecs))},
-    )
+    return one_chunk.reject_case(f"v3-codecs/{name}", clauses, summary, expect, codecs=codecs)
 
 
 def cases() -> Iterator[Case]:
@@ -118,13 +94,13 @@ def _transpose() -> Iterator[Case]:
             stored,
             values=cube,
         )
-        yield Case(
-            f"v3-codecs/transpose/{name}-created",
+        yield write_case(
+            f"transpose/{name}-created",
             clauses,
+            codecs,
             f"The order {list(order)} is applied on writing.",
-            "create",
-            Accept(Node(values=Values(raw(cube)), stored={"c/0/0/0": stored})),
-            document=single_chunk(codecs, cube),
+            stored,
+            cube,
         )
     twice = [
         {"name": "transpose", "configuration": {"order": [1, 2, 0]}},

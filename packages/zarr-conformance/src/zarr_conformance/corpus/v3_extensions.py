@@ -10,6 +10,7 @@ from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Val
 from zarr_conformance.corpus.case_tables import table_cases
 from zarr_conformance.corpus.encode import document, json_text, raw
 from zarr_conformance.corpus.metadata import array, group, regular
+from zarr_conformance.corpus.one_chunk import BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _UNKNOWN = "example.unknown"
 _VALUES = np.array([1, 2, 3, 4], "<i4")
-_BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 
 # Extension points with a known definition, if the base document has one. The codecs and
 # storage_transformers take a list of definitions.
@@ -26,7 +26,7 @@ _POINTS: dict[str, Any] = {
     "data_type": {"name": "int32"},
     "chunk_grid": regular(2),
     "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
-    "codecs": _BYTES,
+    "codecs": BYTES,
     "storage_transformers": None,
 }
 
@@ -38,7 +38,7 @@ def _metadata_with(point: str, definition: Any) -> dict[str, Any]:
     """Return metadata with a definition at an extension point."""
     if point == "codecs":
         own = isinstance(definition, dict) and definition.get("name") == "bytes"
-        return array(codecs=[definition] if own else [_BYTES, definition])
+        return array(codecs=[definition] if own else [BYTES, definition])
     if point == "storage_transformers":
         return array(storage_transformers=[definition])
     return array(**{point: definition})
@@ -220,7 +220,7 @@ def _update() -> Iterator[Case]:
         "short-hand": array(
             chunk_key_encoding="default", data_type="uint8", codecs=["bytes"], attributes=attributes
         ),
-        "flag-false": array(codecs=[_BYTES | {"must_understand": False}], attributes=attributes),
+        "flag-false": array(codecs=[BYTES | {"must_understand": False}], attributes=attributes),
         "names": array(dimension_names=[None], attributes=attributes),
         "no-names": array(attributes=attributes),
         "fill-hex": array(data_type="float32", fill_value="0x7fc00001", attributes=attributes),

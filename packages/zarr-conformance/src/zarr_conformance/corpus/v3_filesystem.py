@@ -19,7 +19,7 @@ def cases() -> Iterator[Case]:
     """Yield the cases."""
     for number, key in enumerate(_KEYS):
         yield from _key(number, key)
-    yield from table_cases("v3_filesystem", names={"files": _FILES})
+    yield from table_cases("v3_filesystem", constants={"files": _FILES})
 
 
 def _key(number: int, key: str) -> Iterator[Case]:

@@ -10,13 +10,13 @@ import numpy as np
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Values
 from zarr_conformance.corpus.encode import blocks, crc32c, document, gzip, raw, shard
 from zarr_conformance.corpus.metadata import array, regular
+from zarr_conformance.corpus.one_chunk import BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_conformance.corpus.case import Expectation
 
-BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 GZIP = {"name": "gzip", "configuration": {"level": 5}}
 CHECKED = [BYTES, {"name": "crc32c"}]
 VALUES = np.arange(1, 17, dtype="<i4").reshape(4, 4)

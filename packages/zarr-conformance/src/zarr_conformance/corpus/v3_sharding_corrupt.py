@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.encode import EMPTY, crc32c, document, raw, shard
+from zarr_conformance.corpus.one_chunk import BYTES
 from zarr_conformance.corpus.v3_sharding import (
-    BYTES,
     GZIP,
     VALUES,
     inner,

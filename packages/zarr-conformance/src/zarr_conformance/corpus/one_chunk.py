@@ -1,4 +1,4 @@
-"""Helpers for the cases of registered extensions: arrays in one chunk."""
+"""Cases that read, write or reject an array in one chunk."""
 
 from __future__ import annotations
 
