@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from operator import lt
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.errors import MetadataError
+from zarr_core.errors import MetadataError, NodeExistsError
 from zarr_core.extension import StoreError, read_metadata, strictjson
 from zarr_core.messages import log
 from zarr_core.names import CHECKPOINT_NAME
-
-from zarr_transfer.unmanaged import check_unmanaged
 
 if TYPE_CHECKING:
     from zarr_core import Array
@@ -84,32 +83,27 @@ def checkpoint_key(prefix: str) -> str:
     return prefix + CHECKPOINT_NAME
 
 
-def interrupted_keys(array: Array) -> list[str]:
-    """Return the keys that an interrupted copy may have stored, the checkpoint last."""
-    if not array.store.supports_listing:
-        return []
-    prefix, mark = array.stored.prefix, sidecar_key(array)
-    decode = array.stored.resolved.key_encoding.decode
-    keys = (
-        key
-        for key in array.store.list_prefix(prefix)
-        if decode(key[len(prefix) :], array.ndim) is not None or key.startswith(mark)
-    )
-    return sorted(keys, key=lambda key: key == mark)
-
-
 def erase_interrupted(new: Array) -> None:
     """Remove the keys of an interrupted copy without a usable checkpoint; others are an error."""
-    if new.store.supports_listing:
-        own = interrupted_keys(new)
-        if sidecar_key(new) not in own:  # no checkpoint: keep keys outside the array
-            own = [key for _, key in new.stored.stored_chunks()]
-        check_unmanaged(new, set(own))
-        if own and new.store.traits.supports_erasing:
-            log(
-                "recovery",
-                "%s: %d keys of an interrupted copy removed",
-                new.stored.location,
-                len(own),
-            )
-            new.store.erase_values(own)
+    store, prefix, mark = new.store, new.stored.prefix, sidecar_key(new)
+    if not store.supports_listing:
+        return
+    decode = new.stored.resolved.key_encoding.decode
+    chunks = {key: decode(key[len(prefix) :], new.ndim) for key in store.list_prefix(prefix)}
+    # Without a checkpoint, keys outside the array are not from a copy.
+    anywhere = mark in chunks
+    own = [
+        key
+        for key, chunk in chunks.items()
+        if key.startswith(mark)
+        or (chunk is not None and (anywhere or all(map(lt, chunk, new.cdata_shape))))
+    ]
+    unmanaged = chunks.keys() - {*own, *new.stored.format.documents(new.path)}
+    if unmanaged:
+        raise NodeExistsError(
+            new.stored.location,
+            f"holds {min(unmanaged)!r}, which is not part of a node; remove it first",
+        )
+    if own and store.traits.supports_erasing:
+        log("recovery", "%s: %d keys of an interrupted copy removed", new.stored.location, len(own))
+        store.erase_values(sorted(own, key=lambda key: key == mark))  # the checkpoint last

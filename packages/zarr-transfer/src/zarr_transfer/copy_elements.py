@@ -84,7 +84,8 @@ def plan_rechunk(
         threads, budget = thread_count(), Budget(max_memory)
     else:
         threads, budget = thread_count(), Budget(copies * BUFFER, firm=False)
-    budget = replace(budget, copies=copies, between=_supports_intermediate(old, store))
+    between = budget.between and _supports_intermediate(old, store)
+    budget = replace(budget, copies=copies, between=between)
     return plan_stages(Chunking.of(old, threads), Chunking.of(new, threads), budget)
 
 

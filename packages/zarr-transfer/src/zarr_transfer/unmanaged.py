@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from zarr_core.errors import ExtensionError, MetadataError, NodeExistsError
+from zarr_core.errors import ExtensionError, MetadataError
 from zarr_core.extension import ArrayMetadata, GroupMetadata, ValidationProblem
 from zarr_core.formats.lookup import formats_without
 from zarr_core.names import CHECKPOINT_NAME
@@ -17,7 +17,6 @@ from zarr_transfer.plan import CopyStep
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from zarr_core import Array
     from zarr_core.extension import Format
 
     from zarr_transfer.spec import CopySpec, NodeLocation
@@ -123,14 +122,3 @@ def _noted(step: CopyStep, keys: Sequence[str]) -> CopyStep:
     more = f" with {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
     note = f"unmanaged keys are not copied: {several}{more}"
     return replace(step, notes=(*step.notes, note))
-
-
-def check_unmanaged(array: Array, own: set[str]) -> None:
-    """Raise an error if there are keys at the path of a new array that the copy does not own."""
-    documents = array.stored.format.documents(array.path)
-    unmanaged = set(array.store.list_prefix(array.stored.prefix)) - own - {*documents}
-    if unmanaged:
-        raise NodeExistsError(
-            array.stored.location,
-            f"holds {min(unmanaged)!r}, which is not part of a node; remove it first",
-        )
