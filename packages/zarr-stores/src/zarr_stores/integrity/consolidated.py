@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zarr_core import MemoryStore
 from zarr_core.extension import (
     Location,
     MetadataValidationError,
@@ -13,7 +14,6 @@ from zarr_core.extension import (
     read_metadata,
     strictjson,
 )
-from zarr_core.stores.memory import MemoryStore
 
 from zarr_stores.databases.database_store import is_key
 from zarr_stores.wrappers.read_only import ReadOnlyStore
