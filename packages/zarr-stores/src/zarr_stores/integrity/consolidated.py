@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import MemoryStore
 from zarr_core.extension import (
     Location,
     MetadataValidationError,
@@ -14,6 +13,7 @@ from zarr_core.extension import (
     read_metadata,
     strictjson,
 )
+from zarr_core.stores.memory import MemoryStore
 
 from zarr_stores.databases.database_store import is_key
 from zarr_stores.wrappers.read_only import ReadOnlyStore
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON, Buffer, ByteRange, ByteReader, Store
     from zarr_core.interfaces.store import Listing
-
 
 __all__ = ["ConsolidatedMetadataStore"]
 
