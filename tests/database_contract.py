@@ -7,6 +7,7 @@ import sys
 import threading
 
 import numpy as np
+import pytest
 from store_contract import StoreContract
 from waits import PATIENCE
 from zarr_core.extension import ByteRange
@@ -144,16 +145,23 @@ class DatabaseContract(StoreContract):
         thread.join()
         assert bytes(store.get("k")) == b"new"
 
-    def test_an_update_that_is_always_late_gets_its_turn(self, store):
-        store.set("k", b"0")
-        calls = []
+    @pytest.mark.parametrize(
+        ("values", "new"),
+        [([None, b"0", b"1", None], b"mine"), ([b"0", b"1", b"2"], None)],
+        ids=["set", "erase"],
+    )
+    def test_an_update_that_is_always_late_gets_its_turn(self, store, values, new):
+        def put(value):
+            store.erase("k") if value is None else store.set("k", value)
 
         def change(reader):
-            calls.append(bytes(reader.read(0, reader.size)))
-            if len(calls) <= 3:  # a writer that does not use ``update`` was faster
-                store.set("k", str(len(calls)).encode())
-            return b"mine after " + calls[-1]
+            calls.append(reader and bytes(reader.read(0, reader.size)))
+            if len(calls) < len(values):  # a writer that does not use ``update`` was faster
+                put(values[len(calls)])
+            return new
 
+        calls = []
+        put(values[0])
         store.update("k", change)
-        assert calls == [b"0", b"1", b"2", b"3"]
-        assert bytes(store.get("k")) == b"mine after 3"
+        assert calls == values
+        assert store.get("k") == new

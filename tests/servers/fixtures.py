@@ -32,17 +32,23 @@ S = TypeVar("S", bound="Server")
 _shared: list[Server] = []
 
 
-def _share(kind: type[S]) -> Iterator[S]:
-    need(kind)
-    server = kind()
-    try:
-        server.start()
-        _shared.append(server)
-        yield server
-    finally:
-        if server in _shared:
-            _shared.remove(server)
-        server.close()
+def shared_fixture(kind: type[Server]) -> Any:
+    """Return a fixture of a server that the tests of a worker share."""
+
+    @pytest.fixture(scope="session")
+    def share() -> Iterator[Server]:
+        need(kind)
+        server = kind()
+        try:
+            server.start()
+            _shared.append(server)
+            yield server
+        finally:
+            if server in _shared:
+                _shared.remove(server)
+            server.close()
+
+    return share
 
 
 def pytest_runtest_setup(item: Any) -> None:
@@ -87,59 +93,17 @@ def proxy_before() -> Iterator[Callable[..., Proxy]]:
         proxy.close()
 
 
-@pytest.fixture(scope="session")
-def redis_server() -> Iterator[RedisServer]:
-    yield from _share(RedisServer)
-
-
-@pytest.fixture(scope="session")
-def mongo_server() -> Iterator[MongoServer]:
-    yield from _share(MongoServer)
-
-
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[PostgresServer]:
-    yield from _share(PostgresServer)
-
-
-@pytest.fixture(scope="session")
-def sftp_server() -> Iterator[SftpServer]:
-    yield from _share(SftpServer)
-
-
-@pytest.fixture(scope="session")
-def s3_server() -> Iterator[MotoServer]:
-    yield from _share(MotoServer)
-
-
-@pytest.fixture(scope="session")
-def http_server() -> Iterator[NginxServer]:
-    yield from _share(NginxServer)
-
-
-@pytest.fixture(scope="session")
-def webdav_server() -> Iterator[WebDavServer]:
-    yield from _share(WebDavServer)
-
-
-@pytest.fixture(scope="session")
-def plain_http_server() -> Iterator[PlainHttpServer]:
-    yield from _share(PlainHttpServer)
-
-
-@pytest.fixture(scope="session")
-def s3_durable() -> Iterator[SeaweedServer]:
-    yield from _share(SeaweedServer)
-
-
-@pytest.fixture(scope="session")
-def azure_server() -> Iterator[AzureServer]:
-    yield from _share(AzureServer)
-
-
-@pytest.fixture(scope="session")
-def gcs_server() -> Iterator[GcsServer]:
-    yield from _share(GcsServer)
+redis_server = shared_fixture(RedisServer)
+mongo_server = shared_fixture(MongoServer)
+postgres_server = shared_fixture(PostgresServer)
+sftp_server = shared_fixture(SftpServer)
+s3_server = shared_fixture(MotoServer)
+http_server = shared_fixture(NginxServer)
+webdav_server = shared_fixture(WebDavServer)
+plain_http_server = shared_fixture(PlainHttpServer)
+s3_durable = shared_fixture(SeaweedServer)
+azure_server = shared_fixture(AzureServer)
+gcs_server = shared_fixture(GcsServer)
 
 
 @pytest.fixture(scope="session")

@@ -72,11 +72,6 @@ class MotoServer(_S3Server):
     def started(self) -> None:
         self.create_bucket(self.bucket)
 
-    def reset(self) -> None:
-        """Remove all buckets and create the default bucket."""
-        self._request("POST", "/moto-api/reset")
-        self.create_bucket(self.bucket)
-
 
 class SeaweedServer(_S3Server):
     """SeaweedFS: S3 on disk, with signatures, conditional writes and multipart uploads.

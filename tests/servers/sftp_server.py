@@ -13,7 +13,7 @@ from servers.process import Server
 
 
 class SftpServer(Server):
-    """OpenSSH; clients use ``private_key`` and ``known_hosts``.
+    """OpenSSH; clients use ``private_key``.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class SftpServer(Server):
         The user that runs the tests.
     root : pathlib.Path
         Working directory, with the files that clients write.
-    private_key, known_hosts : pathlib.Path
+    private_key : pathlib.Path
     """
 
     name = "sftp"
@@ -32,7 +32,6 @@ class SftpServer(Server):
         self.username = getpass.getuser()
         self.root = self.data / "root"
         self.private_key = self.directory / "user"
-        self.known_hosts = self.directory / "known_hosts"
         self._host_key = self.directory / "host"
 
     @classmethod
@@ -57,8 +56,6 @@ class SftpServer(Server):
             Path("/run/sshd").mkdir(exist_ok=True)  # required by the daemon of root
 
     def command(self) -> list[str | Path]:
-        key = self._host_key.with_suffix(".pub").read_text()
-        self.known_hosts.write_text(f"[{self.host}]:{self.port} {key}")
         settings = self.directory / "sshd_config"
         settings.write_text(
             f"Port {self.port}\n"

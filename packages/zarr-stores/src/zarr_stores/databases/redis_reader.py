@@ -98,7 +98,9 @@ class RedisReader(PartialReader):
                 return answers_while_watching(self._connection, *commands, ("CLIENT", "INFO"))
 
         # A new connection could not detect that the value was replaced.
-        found = self._store.request(self._key, ValueReplacedError, "read", work, again=False)
+        found: list[Any] = self._store.request(
+            self._key, ValueReplacedError, "read", work, again=False
+        )
         if is_dirty(found.pop()) is not False:
             raise replaced(self._store, self._key)
         return found

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from zarr_core.extension import JSON, Buffer, ByteRange, ByteReader, Store
     from zarr_core.interfaces.store import Listing
 
-
 __all__ = ["ConsolidatedMetadataStore"]
 
 _ZMETADATA = ".zmetadata"
