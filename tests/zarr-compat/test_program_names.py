@@ -79,6 +79,20 @@ def test_hierarchies_are_consolidated_if_their_metadata_are(alias):
     assert flat["a"].consolidated_metadata.metadata == {"x": array}
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_arrays_of_a_hierarchy_have_the_given_metadata(alias, zarr_format):
+    options = {"order": "F"} if zarr_format == 2 else {"shards": (4, 2)}
+    metadata = alias.create_array(
+        {}, shape=(8, 2), chunks=(2, 2), dtype="i2", fill_value=7, zarr_format=zarr_format,
+        attributes={"k": [1]}, **options,
+    ).metadata  # fmt: skip
+    store = alias.storage.MemoryStore()
+    nodes = dict(alias.create_hierarchy(store=store, nodes={"g/x": metadata}))
+    assert nodes["g/x"].metadata == metadata
+    nodes["g/x"][:4] = 1
+    assert alias.open_array(store, path="g/x")[:, 1].tolist() == [1] * 4 + [7] * 4
+
+
 def test_additional_fields_of_groups(alias):
     from zarr.core.group import GroupMetadata
 
