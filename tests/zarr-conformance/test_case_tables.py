@@ -1,4 +1,4 @@
-"""Rows of TOML files become cases, as docs/writing-a-case.md describes."""
+"""Rows of TOML files become cases, as writing-a-case.md of zarr-conformance describes."""
 
 import gzip
 import re
@@ -13,7 +13,7 @@ from zarr_conformance.corpus.case import Accept, Either, Node, Reject, Values
 from zarr_conformance.corpus.encode import document
 from zarr_conformance.corpus.metadata import array, array_1, array_2, group, regular
 
-PAGE = Path(__file__).parents[2] / "docs" / "writing-a-case.md"
+PAGE = Path(__file__).parents[2] / "packages" / "zarr-conformance" / "writing-a-case.md"
 ONE = b"\1\0\0\0"
 
 
