@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core import strictjson
 from zarr_core.errors import MetadataValidationError
-from zarr_core.metadata.consolidated import ConsolidatedMetadata, EncodedMembers
+from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.group import GroupMetadata
 
 VALUES = st.recursive(
@@ -26,37 +26,14 @@ OBJECTS = st.dictionaries(st.text(max_size=3), VALUES, max_size=5)
 
 @given(st.lists(OBJECTS, min_size=1, max_size=5), st.text(max_size=3))
 def test_successive_objects_have_the_text_of_dumps(objects, name):
-    texts, last = EncodedMembers(2), {}
+    last = {}
     for members in objects:
         # Values of the last object are shared, as in a changed document.
-        last, text = texts.encode({**last, **members}, "document", "")
-        data = strictjson.encode({"a": [1], name: text})
-        assert data == strictjson.dumps({"a": [1], name: last})
-        assert strictjson.identical({"a": [1], name: last}, strictjson.loads(data))
-
-
-def test_removed_members_are_forgotten():
-    texts = EncodedMembers(1)
-    members, _ = texts.encode({str(number): number for number in range(1000)}, "document", "")
-    few = {"1": members["1"]}
-    texts.encode(few, "document", "")
-    assert len(texts.unknown(members)) == 999
-    assert not texts.unknown(few)
-
-
-def test_an_error_has_all_pointers():
-    with pytest.raises(MetadataValidationError) as caught:
-        EncodedMembers(2).encode({"a": 1, "b": float("nan"), "c": [1j]}, "here", "/attributes")
-    assert [it.pointer for it in caught.value.problems] == ["/attributes/b", "/attributes/c/0"]
-
-
-def test_nesting_is_counted_from_the_document():
-    value = 1
-    for _ in range(strictjson.MAX_DEPTH - 1):
-        value = [value]
-    EncodedMembers(1).encode({"a": value}, "document", "")
-    with pytest.raises(MetadataValidationError):
-        EncodedMembers(2).encode({"a": value}, "document", "")
+        last = strictjson.keep_texts({**last, **members})
+        for document in ({"a": [1], name: last}, last, {"a": [[last]]}):  # with other indentation
+            data = strictjson.dumps(document)
+            assert data == strictjson.dumps(strictjson.loads(data))
+            assert strictjson.identical(document, strictjson.loads(data))
 
 
 def test_threads_change_nodes_with_equal_documents(tmp_path):
@@ -96,11 +73,11 @@ def test_a_change_of_a_group_keeps_its_consolidated_metadata(tmp_path):
         before["attributes"]["new"] = number
         assert data == strictjson.dumps(before)
         assert strictjson.identical(metadata.to_json(), before)
-        assert not metadata.consolidated.encoded.unknown(metadata.consolidated.entries)
+        assert all(entry.text for entry in metadata.consolidated.entries.values())
 
 
 def test_an_invalid_entry_is_refused_each_time():
-    copies = ConsolidatedMetadata({"a": {"x": 1}}, encoded=EncodedMembers(3))
+    copies = ConsolidatedMetadata({"a": {"x": 1}})
     metadata = GroupMetadata(consolidated=copies)
     wrong = metadata.replace(consolidated=replace(copies, entries={"a": {"x": 1}, "b": {1, 2}}))
     for _ in range(2):

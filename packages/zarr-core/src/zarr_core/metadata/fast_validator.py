@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr_core.definition import ReadOnlyDict, ReadOnlyList
-from zarr_core.strictjson import DecimalNumber
+from zarr_core.strictjson import DecimalNumber, EncodedObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = (int, float, DecimalNumber)
 _TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict, ReadOnlyDict),
+    "object": (dict, ReadOnlyDict, EncodedObject),
     "array": (list, ReadOnlyList),
     "string": (str,),
     "integer": (int,),

@@ -62,7 +62,7 @@ class GroupMetadata:
 
         Parameters and errors are those of :meth:`ArrayMetadata.from_json`.
         """
-        # Copies of documents are recognized by their identity, so they are not made read-only.
+        # Copies of documents keep their text and identity, so they are not made read-only.
         members = {
             name: value if name == "consolidated_metadata" else read_only(value)
             for name, value in check_document(document, location, "group").items()
@@ -95,18 +95,9 @@ class GroupMetadata:
 
         Errors are those of :meth:`ArrayMetadata.to_stored`.
         """
-        members: Any = self.to_json()
-        copies = self.consolidated
-        if copies is None:
-            document: Any = strictjson.plain(members, location)
-            return strictjson.encode(document), self.from_json(document, location)
-        without_entries = {**members["consolidated_metadata"], "metadata": {}}
-        document = strictjson.plain({**members, "consolidated_metadata": without_entries}, location)
-        member, encoded = document["consolidated_metadata"], copies.encoded_at(3)
-        entries, member["metadata"] = encoded.encode(
-            copies.entries, location, "/consolidated_metadata/metadata"
-        )
-        data = strictjson.encode(document)
-        member["metadata"] = entries
+        document: Any = strictjson.plain(self.to_json(), location)
+        if self.consolidated is not None:
+            member = document["consolidated_metadata"]
+            member["metadata"] = strictjson.keep_texts(member["metadata"])
         stored = self.from_json(document, location)
-        return data, stored.replace(consolidated=ConsolidatedMetadata(entries, member, encoded))
+        return strictjson.encode(document), stored
