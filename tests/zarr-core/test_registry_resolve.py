@@ -205,7 +205,7 @@ def test_problem_of_an_extension_has_a_pointer(install, codec_source):
     @classmethod
     def from_definition(cls, definition):
         from zarr_core.errors import ExtensionConfigurationError
-        from zarr_core.metadata.validation_problem import ValidationProblem
+        from zarr_core.errors import ValidationProblem
         problems = [ValidationProblem("/configuration/a", "is odd")]
         raise ExtensionConfigurationError("codec", definition.name, "", problems)
 """

@@ -16,9 +16,13 @@ from itertools import repeat
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from zarr_core.errors import MetadataDecodeError, MetadataValidationError
+from zarr_core.errors import (
+    MetadataDecodeError,
+    MetadataValidationError,
+    ValidationProblem,
+    pointer_below,
+)
 from zarr_core.messages import quoted
-from zarr_core.metadata.validation_problem import ValidationProblem, pointer_below
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

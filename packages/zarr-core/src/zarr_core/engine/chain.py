@@ -23,7 +23,7 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine import codec_calls
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import Scratch
-from zarr_core.errors import ChunkDecodeError, CodecChainError, ZarrError
+from zarr_core.errors import ChunkDecodeError, CodecChainError, ZarrError, is_ordinary_error, reason
 from zarr_core.interfaces.byte_reader import BufferByteReader
 from zarr_core.interfaces.codec import (
     ArrayRepresentation,
@@ -38,8 +38,7 @@ from zarr_core.interfaces.codec import (
 from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.location import NO_LOCATION, Location
 from zarr_core.registry.discovery import name_of
-from zarr_core.registry.provider import is_ordinary_error
-from zarr_core.registry.resolve import create_extension, must_be_complete, reason
+from zarr_core.registry.resolve import create_extension, must_be_complete
 from zarr_core.selection.projection import put, take
 
 if TYPE_CHECKING:

@@ -14,15 +14,20 @@ import numpy as np
 
 from zarr_core.cache import Cache
 from zarr_core.engine.chain import CodecChain
-from zarr_core.errors import CodecChainError, MetadataValidationError, ZarrError
+from zarr_core.errors import (
+    CodecChainError,
+    MetadataValidationError,
+    ValidationProblem,
+    ZarrError,
+    is_ordinary_error,
+    reason,
+)
 from zarr_core.interfaces.chunk_grid import ChunkAxis
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.location import Location
 from zarr_core.messages import log
-from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry.overrides import cache_key
-from zarr_core.registry.provider import is_ordinary_error
-from zarr_core.registry.resolve import create_data_type, create_extension, reason
+from zarr_core.registry.resolve import create_data_type, create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

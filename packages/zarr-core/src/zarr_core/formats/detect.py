@@ -13,6 +13,8 @@ from zarr_core.errors import (
     StoreError,
     StoreReadError,
     ZarrError,
+    is_ordinary_error,
+    reason,
 )
 from zarr_core.formats.lookup import format_named, formats_without, provided_format
 from zarr_core.formats.v3 import has_version_uri, metadata_key
@@ -25,8 +27,7 @@ from zarr_core.registry.discovery import is_provided, usable_names
 from zarr_core.registry.hints import requirement
 from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER, METADATA_KEYS
 from zarr_core.registry.overrides import cache_key
-from zarr_core.registry.provider import is_ordinary_error, known
-from zarr_core.registry.resolve import reason
+from zarr_core.registry.provider import known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

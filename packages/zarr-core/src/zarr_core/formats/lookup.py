@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import ExtensionError, ZarrError
+from zarr_core.errors import ExtensionError, ZarrError, is_ordinary_error, reason
 from zarr_core.location import NO_LOCATION
 from zarr_core.registry.discovery import usable_names
 from zarr_core.registry.hints import unknown_extension_error
 from zarr_core.registry.overrides import cache_key
-from zarr_core.registry.provider import is_ordinary_error
-from zarr_core.registry.resolve import find_provider, reason
+from zarr_core.registry.resolve import find_provider
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator

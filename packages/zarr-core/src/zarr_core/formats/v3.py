@@ -15,6 +15,8 @@ from zarr_core.errors import (
     MetadataValidationError,
     NodeNotFoundError,
     UnsupportedFieldError,
+    ValidationProblem,
+    json_pointer,
 )
 from zarr_core.formats.lookup import formats_conflicting_with
 from zarr_core.formats.unmanaged_keys import without_chunks
@@ -30,7 +32,6 @@ from zarr_core.metadata.validation import (
     too_many_items,
     unknown_members,
 )
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.names import check_node_name, is_node_name, is_reserved_name
 from zarr_core.registry.discovery import usable_names
 from zarr_core.registry.hints import install_hint

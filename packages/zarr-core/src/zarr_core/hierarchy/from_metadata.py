@@ -10,16 +10,22 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import WriteEmptyChunks, resolve_cached
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.engine.stored_node import StoredGroup
-from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError, ZarrError
+from zarr_core.errors import (
+    ExtensionConfigurationError,
+    MetadataValidationError,
+    ValidationProblem,
+    ZarrError,
+    is_ordinary_error,
+    json_pointer,
+    reason,
+)
 from zarr_core.formats.lookup import format_named
 from zarr_core.location import Location
 from zarr_core.messages import listed, warn
 from zarr_core.metadata.array import ArrayMetadata
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.registry import hooks
 from zarr_core.registry.overrides import override_extensions
-from zarr_core.registry.provider import is_ordinary_error
-from zarr_core.registry.resolve import create_extension, reason
+from zarr_core.registry.resolve import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,8 +7,7 @@ from itertools import zip_longest
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.errors import AttributeValueError, MetadataValidationError
-from zarr_core.metadata.validation_problem import ValidationProblem
+from zarr_core.errors import AttributeValueError, MetadataValidationError, ValidationProblem
 from zarr_core.strictjson import identical, keep_nonfinite, plain
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
+from zarr_core.errors import ValidationProblem, json_pointer
 from zarr_core.metadata.fast_validator import compile_schema, local_reference
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.strictjson import is_whole
 
 if TYPE_CHECKING:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import CodecChain
-from zarr_core.errors import CodecChainError, MetadataValidationError
+from zarr_core.errors import CodecChainError, MetadataValidationError, ValidationProblem
 from zarr_core.interfaces.chunk_grid import ChunkGrid
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.attributes import check_attributes
-from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.chunk_shapes import chunk_and_shard_shape
 from zarr_core.normalize.codecs import (
     SHARDING,

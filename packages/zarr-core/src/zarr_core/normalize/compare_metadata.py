@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import resolve_cached
-from zarr_core.errors import CodecChainError, ExtensionError, ZarrError
+from zarr_core.errors import (
+    CodecChainError,
+    ExtensionError,
+    ValidationProblem,
+    ZarrError,
+    json_pointer,
+)
 from zarr_core.messages import shorten
 from zarr_core.metadata.nonstandard import standard_fill_value
 from zarr_core.metadata.validation import ARRAY_MEMBERS, is_fill_value
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.normalize.codecs import codec_kind
 from zarr_core.registry.resolve import create_extension
 

@@ -15,13 +15,18 @@ from numpy import can_cast
 from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import inner_order
-from zarr_core.errors import MetadataError, MetadataMismatchError, UnsupportedFieldError
+from zarr_core.errors import (
+    MetadataError,
+    MetadataMismatchError,
+    UnsupportedFieldError,
+    ValidationProblem,
+    problem_lines,
+)
 from zarr_core.interfaces.chunk_grid import ChunkGrid
 from zarr_core.messages import shorten
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.attributes import check_attributes
 from zarr_core.metadata.validation import ARRAY_MEMBERS, check_document, unknown_members
-from zarr_core.metadata.validation_problem import ValidationProblem, problem_lines
 from zarr_core.normalize.array_metadata import (
     DEFAULTS,
     NEW_ARRAY,

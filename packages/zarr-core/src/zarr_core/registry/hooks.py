@@ -8,12 +8,11 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr_core.config import config
-from zarr_core.errors import ExtensionLoadError, ZarrError
+from zarr_core.errors import ExtensionLoadError, ValidationProblem, ZarrError, is_ordinary_error
 from zarr_core.messages import warn_once
-from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry.discovery import providers
 from zarr_core.registry.overrides import class_provider
-from zarr_core.registry.provider import Provider, is_ordinary_error, known
+from zarr_core.registry.provider import Provider, known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

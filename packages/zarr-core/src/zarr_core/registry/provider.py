@@ -175,11 +175,3 @@ def is_disabled(distribution: str) -> bool:
     if not disabled or distribution == DISTRIBUTION:
         return False
     return "*" in disabled or normalize_name(distribution) in map(normalize_name, disabled)
-
-
-def is_ordinary_error(error: BaseException) -> bool:
-    """Whether an error is a fault of the called code, not a request to stop the program.
-
-    Includes panics of modules written in Rust, which derive from BaseException.
-    """
-    return isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"

@@ -16,20 +16,15 @@ from zarr_core.errors import (
     ExtensionConflictError,
     ExtensionError,
     UnknownExtensionError,
+    ValidationProblem,
+    is_ordinary_error,
 )
 from zarr_core.location import NO_LOCATION, Location
 from zarr_core.messages import quoted, warn_once
-from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry import discovery, hints, hooks, schemas
 from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.overrides import overrides
-from zarr_core.registry.provider import (
-    DISTRIBUTION,
-    is_disabled,
-    is_ordinary_error,
-    known,
-    normalize_name,
-)
+from zarr_core.registry.provider import DISTRIBUTION, is_disabled, known, normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -254,11 +249,3 @@ def create_data_type(
 _enclosing: ContextVar[tuple[Location, bool]] = ContextVar(
     "zarr_core_definition", default=(NO_LOCATION, True)
 )
-
-
-def reason(error: BaseException) -> str:
-    """The message of an error in an extension; with the class unless ValueError or TypeError."""
-    message = str(error)
-    if message and isinstance(error, (ValueError, TypeError)):
-        return message
-    return f"{type(error).__name__}: {message}"

@@ -24,8 +24,8 @@ from zarr_core.registry.provider import known
 
 if TYPE_CHECKING:
     from zarr_core.definition import ExtensionDefinition
+    from zarr_core.errors import ValidationProblem
     from zarr_core.location import Location
-    from zarr_core.metadata.validation_problem import ValidationProblem
     from zarr_core.registry.provider import Provider
 
 
