@@ -194,13 +194,14 @@ def resolve_metadata(
         while transformers and (by_codecs := transformers[0].as_codecs(equivalent)) is not None:
             equivalent, transformers = by_codecs, transformers[1:]
         if equivalent is not metadata:
-            part = location.at("/storage_transformers")
-            grid = create_extension("chunk_grid", equivalent.chunk_grid, part)
+            of_transformers = location.at("/storage_transformers")
+            grid = create_extension("chunk_grid", equivalent.chunk_grid, of_transformers)
             axes = grid.axes(equivalent.shape)
-            chain = CodecChain.from_definitions(equivalent.codecs, part)
+            chain = CodecChain.from_definitions(equivalent.codecs, of_transformers)
     if metadata.chunk_memory_layout is not None:
-        part = location.at("/chunk_memory_layout")
-        layout = create_extension("chunk_memory_layout", metadata.chunk_memory_layout, part)
+        layout = create_extension(
+            "chunk_memory_layout", metadata.chunk_memory_layout, location.at("/chunk_memory_layout")
+        )
         chain = chain.after(metadata.chunk_memory_layout, layout.codec(len(metadata.shape)))
     ignored += chain.ignored
     for definition in ignored:

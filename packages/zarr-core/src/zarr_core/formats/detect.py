@@ -27,7 +27,7 @@ from zarr_core.registry.discovery import is_provided, usable_names
 from zarr_core.registry.hints import requirement
 from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER, METADATA_KEYS
 from zarr_core.registry.overrides import cache_key
-from zarr_core.registry.provider import known
+from zarr_core.registry.provider import registry_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,18 +45,9 @@ def read_node(
 ) -> tuple[Format, NodeMetadata]:
     """Read the metadata of a node in any installed format, or in ``zarr_format`` only.
 
-    Raises
-    ------
-    NodeNotFoundError
-        If there is no node; says which keys it looked for, what exists instead, and what to
-        install for a node of a format that is not installed.
-
-    Warns
-    -----
-    UserWarning
-        Once for a node that has metadata of two formats: version 3 is preferred to version 2,
-        and version 2 to N5.  Not checked in stores with latency, where this would take more
-        requests than opening.
+    The NodeNotFoundError names the keys, what exists instead, and what to install.  A node with
+    metadata of two formats is reported once; not in stores with latency, where this would take
+    more requests than opening.
     """
     keys: list[str] = []
     broken: list[str] = []
@@ -86,13 +77,7 @@ def read_node(
 
 
 def format_of_new(store: Store, path: str, zarr_format: int | str | None) -> Format:
-    """The format of a new node: ``zarr_format``, else that of its hierarchy, else version 3.
-
-    Raises
-    ------
-    UnknownExtensionError
-        If no distribution that provides the format is installed.
-    """
+    """The format of a new node: ``zarr_format``, else that of its hierarchy, else version 3."""
     if zarr_format is not None:
         return format_named(zarr_format)
     newest = format_named("v3")
@@ -161,10 +146,10 @@ def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:
 
 def _others() -> tuple[str, ...]:
     """The names of the other installed formats in the order of detection; cached."""
-    order: tuple[str, ...] | None = known.get(key := ("detection order", cache_key()))
+    order: tuple[str, ...] | None = registry_cache.get(key := ("detection order", cache_key()))
     if order is None:
         installed = {*usable_names("format")} - {DETECTION_ORDER[0]}
-        order = known.keep(key, tuple(sorted(installed, key=_rank)))
+        order = registry_cache.keep(key, tuple(sorted(installed, key=_rank)))
     return order
 
 

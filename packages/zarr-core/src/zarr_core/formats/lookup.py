@@ -23,15 +23,7 @@ _formats: Cache[Hashable, Format] = Cache(64)
 
 
 def format_named(name: str | int) -> Format:
-    """The format of a name (``"v3"``) or a version (``3``).
-
-    Raises
-    ------
-    UnknownExtensionError
-        If no distribution that provides it is installed.
-    ExtensionLoadError
-        If its provider is broken.
-    """
+    """The format of a name (``"v3"``) or a version (``3``); UnknownExtensionError without one."""
     key = (type(name), str(name), cache_key())
     if (format_ := _formats.get(key)) is not None:
         return format_

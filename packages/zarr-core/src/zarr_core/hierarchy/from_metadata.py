@@ -204,7 +204,7 @@ def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
                 "extension", _definition(name, value), location.at(json_pointer(name))
             )
         except ExtensionConfigurationError as error:
-            raise _located(error, json_pointer(name), value) from error
+            raise _without_configuration(error, json_pointer(name), value) from error
         if extension is not None:
             problems += _problems(extension, document, location, json_pointer(name))
     if problems:
@@ -239,7 +239,7 @@ def _definition(name: str, value: JSON) -> ExtensionDefinition:
     )
 
 
-def _located(
+def _without_configuration(
     error: ExtensionConfigurationError, pointer: str, value: JSON
 ) -> ExtensionConfigurationError:
     """The same error; its pointers omit "/configuration", which additional fields do not have."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.definition import ReadOnlyDict, freeze_fields, ordinary, read_only
+from zarr_core.definition import ReadOnlyDict, freeze, freeze_fields, ordinary
 from zarr_core.metadata.array import additional, in_order_of
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.validation import GROUP_MEMBERS, check_document
@@ -64,7 +64,7 @@ class GroupMetadata:
         """
         # Copies of documents keep their text and identity, so they are not made read-only.
         members = {
-            name: value if name == "consolidated_metadata" else read_only(value)
+            name: value if name == "consolidated_metadata" else freeze(value)
             for name, value in check_document(document, location, "group").items()
         }
         copies: Any = members.get("consolidated_metadata")

@@ -82,19 +82,10 @@ _REQUIRED: dict[str, Any] = {
 
 
 def parse_partial_metadata(metadata: Any, location: str = "metadata") -> dict[str, Any]:
-    """The members of a part of a ``zarr.json``, or of all metadata of an array.
+    """The valid members of a part of a ``zarr.json``, or of all metadata of an array.
 
     Codecs can be names, or any form that ``compressors`` of ``create_array`` accepts; lengths in
     ``shape`` can be null, and so can a fill value, which is then undefined (version 2).
-
-    Raises
-    ------
-    TypeError
-        If the argument is neither a mapping nor ArrayMetadata.
-    MetadataValidationError
-        If it is not valid; has all problems.
-    UnsupportedFieldError
-        If it has unknown members that are not objects with ``"must_understand": false``.
     """
     if isinstance(metadata, ArrayMetadata):
         return document_of(metadata)

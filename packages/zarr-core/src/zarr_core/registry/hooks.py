@@ -12,7 +12,7 @@ from zarr_core.errors import ExtensionLoadError, ValidationProblem, ZarrError, i
 from zarr_core.messages import warn_once
 from zarr_core.registry.discovery import providers
 from zarr_core.registry.overrides import class_provider
-from zarr_core.registry.provider import Provider, known
+from zarr_core.registry.provider import Provider, registry_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -153,11 +153,11 @@ def _call(
 def _callers(hook: str) -> list[tuple[Provider, HookCaller]]:
     """The plugins that have a hook, and what calls it; the plugin that was added last is first."""
     key = hook, config.version
-    if (callers := known.get(key)) is None and (thread := get_ident()) not in _loading:
+    if (callers := registry_cache.get(key)) is None and (thread := get_ident()) not in _loading:
         # Without a lock: another thread that imports the same plugin could wait for this one.
         _loading.add(thread)  # a plugin can open an array while it is imported
         try:
-            callers = known.keep(key, _load(hook))
+            callers = registry_cache.keep(key, _load(hook))
         finally:
             _loading.discard(thread)
     return callers or []

@@ -92,8 +92,8 @@ class Provider:
             If it cannot be imported, is not valid for the extension point, or was written for
             another version of the extension interface.
         """
-        extension = known.get(self)
-        return known.keep(self, _load(self)) if extension is None else extension
+        extension = registry_cache.get(self)
+        return registry_cache.keep(self, _load(self)) if extension is None else extension
 
     def failure(
         self, reason: str, event: str = "failed when it was called", remedy: str = ""
@@ -110,8 +110,8 @@ class Provider:
 
 
 # Cleared when distributions are installed at run time; errors are not cached.
-known: Cache[Hashable, Any] = Cache(4096)
-"""What is known of extensions: entry points, classes, schemas.  Discarded by ``refresh``."""
+registry_cache: Cache[Hashable, Any] = Cache(4096)
+"""Entry points, classes and schemas of extensions.  Cleared by ``refresh``."""
 
 
 def _load(provider: Provider) -> Any:

@@ -20,7 +20,7 @@ from zarr_core.errors import ZarrError
 from zarr_core.messages import warn
 from zarr_core.metadata.schema import InvalidSchemaError, Schema
 from zarr_core.registry import discovery
-from zarr_core.registry.provider import known
+from zarr_core.registry.provider import registry_cache
 
 if TYPE_CHECKING:
     from zarr_core.definition import ExtensionDefinition
@@ -62,8 +62,8 @@ def standard_form(
 
 def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
     """The schema of the configuration of an extension; without ``complete``, requires no member."""
-    if (schema := known.get(key := ("schema", provider, complete))) is None:
-        schema = known.keep(key, _read(provider, complete) or False)
+    if (schema := registry_cache.get(key := ("schema", provider, complete))) is None:
+        schema = registry_cache.keep(key, _read(provider, complete) or False)
     return schema or None
 
 
