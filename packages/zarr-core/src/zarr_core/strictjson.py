@@ -16,6 +16,7 @@ from itertools import repeat
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from zarr_core.definition import ReadOnlyDict, freeze
 from zarr_core.errors import (
     MetadataDecodeError,
     MetadataValidationError,
@@ -81,8 +82,8 @@ class NonFinite(float):
     __slots__ = ()
 
 
-class EncodedObject(dict[str, Any]):
-    """An object in plain JSON types of which :func:`encode` keeps the text; it must not be changed."""
+class EncodedObject(ReadOnlyDict):
+    """An object that cannot be changed, of which :func:`encode` keeps the text."""
 
     __slots__ = ("text",)
 
@@ -273,7 +274,7 @@ def encode(document: JSON) -> bytes:
 def keep_texts(members: Mapping[str, Any]) -> dict[str, Any]:
     """Return members whose objects keep their text: if one is replaced, only it is encoded again."""
     return {
-        name: EncodedObject(value) if type(value) is dict else value
+        name: EncodedObject(freeze(value)) if type(value) is dict else value
         for name, value in members.items()
     }
 

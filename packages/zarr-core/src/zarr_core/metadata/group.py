@@ -62,7 +62,7 @@ class GroupMetadata:
 
         Parameters and errors are those of :meth:`ArrayMetadata.from_json`.
         """
-        # Copies of documents keep their text and identity, so they are not made read-only.
+        # Copies of documents become read-only when they are written, and then keep their text.
         members = {
             name: value if name == "consolidated_metadata" else freeze(value)
             for name, value in check_document(document, location, "group").items()

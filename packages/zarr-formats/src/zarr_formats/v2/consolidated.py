@@ -101,7 +101,7 @@ def encode_consolidated(
     new = {
         key: keep_nonfinite(value)
         for key, value in members["metadata"].items()
-        if type(value) is dict
+        if not isinstance(value, strictjson.EncodedObject)
     }
     envelope: Any = strictjson.plain({**members, "metadata": members["metadata"] | new}, location)
     envelope["metadata"] = copies = strictjson.keep_texts(envelope["metadata"])
