@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # Tuples of types: isinstance() with a union would create it for every node that is opened.
 _METADATA = (ArrayMetadata, GroupMetadata, type(None))
-_seen: Cache[tuple[str, str], bool] = Cache(4096)
+_checked_nodes: Cache[tuple[str, str], bool] = Cache(4096)
 
 
 def read_node(
@@ -165,9 +165,9 @@ def _rank(name: str) -> tuple[int, int, str]:
 
 def _warn_of_conflict(store: Store, path: str, name: str, metadata: NodeMetadata) -> None:
     node = (store.url, path)
-    if _seen.get(node):
+    if _checked_nodes.get(node):
         return
-    _seen.keep(node, True)
+    _checked_nodes.keep(node, True)
     other, of_array, of_group = CONFLICTS[name]
     document = of_array if isinstance(metadata, ArrayMetadata) else of_group
     key = f"{path}/{document}" if path else document

@@ -295,8 +295,10 @@ def getsize(
     StoreCapabilityError
         If the store cannot list its keys.
     """
-    with opened_store(store, path, read_only=True, storage_options=storage_options) as resolved:
-        opened, node_path = resolved
+    with opened_store(store, path, read_only=True, storage_options=storage_options) as (
+        opened,
+        node_path,
+    ):
         names, prefixes = [node_path] if node_path else [], [f"{node_path}/" if node_path else ""]
         if isinstance(store, Node) and node_path and not path:
             format_ = store.stored.format

@@ -115,7 +115,7 @@ def resolve_store_path(
 
         with_cache = optional_function("config.set(chunk_cache=...)")
         opened = with_cache(opened, config.settings.chunk_cache)
-    return opened, join(above, path)
+    return opened, join(above, path) if above else path
 
 
 def _store_of(location: Any, read_only: bool, options: dict[str, Any]) -> Store:
