@@ -1,4 +1,4 @@
-"""The errors of this library.
+"""The errors of this library, and the problems of metadata that they report.
 
 Errors store their arguments unchanged in ``args``, so that they can be pickled; ``__str__``
 creates the message: location, problem, remedy.  Each class is also a subclass of a suitable
