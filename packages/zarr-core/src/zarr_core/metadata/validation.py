@@ -63,7 +63,7 @@ def check_document(document: JSON, location: Location | str, kind: str) -> dict[
     defined = document
     if not document.keys() <= members:
         defined = {name: value for name, value in document.items() if name in members}
-    problems = [] if schema.accepts(defined) else schema.problems(defined)
+    problems = schema.problems(defined)
     if kind == "array":
         problems += array_problems(document)
     if problems:
