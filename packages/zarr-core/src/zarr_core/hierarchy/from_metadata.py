@@ -193,7 +193,7 @@ def reopen(
 def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
     """Validate metadata with the extensions of its additional fields, and with hooks."""
     members = metadata.additional_fields
-    if not members and not hooks.active("zarr_check_metadata"):
+    if not members and not hooks.is_implemented("zarr_check_metadata"):
         return
     location = Location(store, path)
     document = metadata.to_json()

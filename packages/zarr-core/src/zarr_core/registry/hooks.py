@@ -104,7 +104,7 @@ def choose(hook: str, items: Sequence[T], names: Iterable[str], **arguments: Any
 
 def check_metadata(location: Location, document: Mapping[str, JSON]) -> list[ValidationProblem]:
     """The problems that the hooks ``zarr_check_metadata`` report."""
-    if not active(hook := "zarr_check_metadata"):
+    if not is_implemented(hook := "zarr_check_metadata"):
         return []
     document = deepcopy(dict(document))  # a hook could change it
     problems = _call(hook, location=location, document=document)
@@ -123,8 +123,8 @@ def extension_used(location: Location, extension_point: str, name: str, provider
         warn_once(str(failure))
 
 
-def active(hook: str = "zarr_extension_used") -> bool:
-    """Whether a plugin implements a hook, by default the one that observes extensions."""
+def is_implemented(hook: str) -> bool:
+    """Whether a plugin implements a hook."""
     return bool(_callers(hook))
 
 

@@ -170,8 +170,7 @@ def create_extension(
         raise provider.failure(
             f"from_definition returned {instance!r}, which is not a {extension_point}"
         )
-    if hooks.active():
-        hooks.extension_used(location, extension_point, definition.name, provider)
+    hooks.extension_used(location, extension_point, definition.name, provider)
     return instance
 
 
