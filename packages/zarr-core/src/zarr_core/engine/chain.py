@@ -50,11 +50,12 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-_KINDS = {
+CODEC_KINDS = {
     ArrayToArrayCodec: "array -> array",
     ArrayToBytesCodec: "array -> bytes",
     BytesToBytesCodec: "bytes -> bytes",
 }
+"""The interfaces of codecs in the order of encoding, and what they are called."""
 _SIZE = (int, type(None))
 _DTYPE = (np.dtype, type(None))
 _UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
@@ -202,7 +203,7 @@ class CodecChain:
         return PreparedCodecChain(codecs, decoded)
 
     def _check_order(self, location: Location, *, complete: bool) -> None:
-        kinds = list(_KINDS)
+        kinds = list(CODEC_KINDS)
         pairs = zip(self.definitions, self.codecs, strict=True)
         ranks = [
             (definition.name, rank)
@@ -212,7 +213,7 @@ class CodecChain:
         ]
         order = [rank for _, rank in ranks]
         if order != sorted(order) or order.count(1) > 1 or (complete and not order.count(1)):
-            names = ", ".join(f"{name} ({_KINDS[kinds[rank]]})" for name, rank in ranks)
+            names = ", ".join(f"{name} ({CODEC_KINDS[kinds[rank]]})" for name, rank in ranks)
             text = str(location)
             raise CodecChainError(
                 f"{text and f'{text}: '}codecs must be any array -> array codecs, then exactly one "

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
+from zarr_core.engine.chain import CODEC_KINDS
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import (
     CodecChainError,
@@ -15,6 +16,7 @@ from zarr_core.errors import (
     ZarrError,
     json_pointer,
 )
+from zarr_core.interfaces.codec import ArrayToBytesCodec
 from zarr_core.messages import shorten
 from zarr_core.metadata.nonstandard import standard_fill_value
 from zarr_core.metadata.validation import ARRAY_MEMBERS, is_fill_value
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from zarr_core.metadata.array import ArrayMetadata
 
 _MISSING: Any = object()
-_KINDS = ("array -> array", "array -> bytes", "bytes -> bytes")
 
 
 def document_of(metadata: ArrayMetadata) -> dict[str, Any]:
@@ -109,9 +110,9 @@ def _codecs(
     """The differences of a chain by kinds and positions; the array -> bytes codec can be missing."""
     first = 0
     for kind, ones, others in zip(
-        _KINDS, split_codecs(codecs), split_codecs(expected), strict=True
+        CODEC_KINDS.values(), split_codecs(codecs), split_codecs(expected), strict=True
     ):
-        if others or kind != _KINDS[1]:
+        if others or kind != CODEC_KINDS[ArrayToBytesCodec]:
             yield from _lists(metadata, ones, others, pointer, f"{kind} codec", first)
         first += len(ones)
 

@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.definition import ordinary
 from zarr_core.errors import ZarrError
 from zarr_core.messages import warn
 from zarr_core.metadata.schema import InvalidSchemaError, Schema
@@ -50,7 +49,7 @@ def standard_form(
     schema = schema_of(provider, complete)
     assert schema is not None  # it found the problems
     configuration, notes = schema.standard_form(
-        ordinary(definition.configuration), f"{location.pointer}/configuration"
+        definition.configuration, f"{location.pointer}/configuration"
     )
     if schema.problems(configuration):
         return None
