@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from core_data_types import data_type
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core import strictjson
 
@@ -95,7 +95,6 @@ def test_a_text_is_rounded_once(text, name, value):
     assert bits_of_text(text, name) == nearest(text, name)
 
 
-@settings(max_examples=300)
 @given(
     st.sampled_from(["float16", "float32"]),
     st.integers(0, 0x7F7FFFFF),
@@ -114,7 +113,6 @@ def test_texts_next_to_half_ways_are_rounded_once(name, bits, side, digits, nega
     assert bits_of_text(text, name) == nearest(text, name)
 
 
-@settings(max_examples=300)
 @given(
     st.sampled_from(["float16", "float32", "float64"]),
     st.from_regex(r"-?(0|[1-9][0-9]{0,6})(\.[0-9]{1,25})?(e[+-]?[0-9]{1,2})?", fullmatch=True),
@@ -149,7 +147,6 @@ def test_a_broken_surrogate_next_to_a_text_is_escaped():
     assert strictjson.encode(document) == b'[\n  "\\ud800",\n  2049.0000000000000000001\n]'
 
 
-@settings(max_examples=200)
 @given(st.from_regex(r"-?(0|[1-9][0-9]{0,9})\.[0-9]{1,9}(e[0-9])?", fullmatch=True))
 def test_a_number_of_few_digits_needs_no_text(text):
     number = strictjson.loads(text)

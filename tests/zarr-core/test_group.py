@@ -20,6 +20,7 @@ from zarr_core.errors import (
     StoreReadOnlyError,
     UnknownExtensionError,
 )
+from zarr_core.extension import StoreTraits
 from zarr_core.formats.walk import walk
 
 
@@ -37,6 +38,7 @@ def root():
 def test_it_is_a_mapping(root):
     assert isinstance(root, MutableMapping)
     assert list(root) == list(root.keys()) == ["a", "b", "c"]
+    assert root._ipython_key_completions_() == ["a", "b", "c"]
     assert len(root) == 3
     assert [node.name for node in root.values()] == ["/a", "/b", "/c"]
     assert dict(root.items())["c"]["d/f"].shape == (3,)
@@ -56,7 +58,8 @@ def test_it_is_a_mapping(root):
     root["n"] = [1.5]
     assert root["n"][...].tolist() == [1.5]
     root["copy"] = root["n"]
-    root.update({"p": np.zeros(2)})
+    root.update({"p": np.zeros(2)}, q=[1.5])
+    assert root.pop("q").path == "q"
     assert root.setdefault("p").shape == (2,)
     with pytest.raises(NodeTypeError, match=r"copy it with zarr_core\.copy"):
         root["g"] = root["c"]
@@ -417,3 +420,49 @@ def test_an_array_is_not_a_group(tmp_path):
     zarr.create_array(tmp_path, shape=3)
     with pytest.raises(NodeTypeError):
         zarr.group(read_only(tmp_path))
+
+
+# --- creating and closing ---
+
+
+def test_arrays_are_created_with_a_value(root):
+    assert root.ones("y", shape=2)[...].tolist() == [1, 1]
+    assert root.zeros("c/z", shape=2)[...].tolist() == [0, 0]
+    assert root.array("w", [5, 6])[...].tolist() == [5, 6]
+    assert root.full("z", 7, shape=2, dtype="i1")[...].tolist() == [7, 7]
+    assert root.empty("e", shape=2).shape == (2,)
+    assert root["c"].require_group("/") == root["c"]
+    with pytest.raises(ValueError, match="requires a name"):
+        root.zeros("", shape=3)
+
+
+def test_creating_in_a_store_without_erase():
+    class Archive(zarr.MemoryStore):
+        traits = StoreTraits(supports_erasing=False)
+
+        def erase(self, key):
+            raise AssertionError(key)
+
+    group = zarr.open_group(Archive(), "w")
+    group["x"] = np.arange(3)
+    assert group["x"][2] == 2
+    with pytest.raises(StoreCapabilityError, match="cannot remove"):
+        group["x"] = np.arange(3)
+
+
+def test_a_group_closes_its_store():
+    closed = []
+
+    class Store(zarr.MemoryStore):
+        def close(self):
+            closed.append(self)
+
+    with zarr.group(Store()) as group:
+        group["x"] = np.arange(3)
+    assert closed == [group.store]
+
+
+def test_a_group_is_opened_or_recreated(tmp_path):
+    zarr.group(tmp_path / "g").attrs["a"] = 1
+    assert zarr.group(tmp_path / "g").attrs["a"] == 1
+    assert zarr.group(tmp_path / "g", overwrite=True).attrs.asdict() == {}

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr_core as zarr
+from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import MetadataValidationError, UnsupportedFieldError
 from zarr_core.formats.v3 import V3
@@ -182,3 +183,18 @@ def test_metadata_pickles(name):
     again = pickle.loads(pickle.dumps(metadata))
     assert again == metadata
     assert again.to_stored()[0] == metadata.to_stored()[0]
+
+
+@pytest.mark.parametrize("shape", [(-1,), (2.0,), (True,), (2**63,), (4, 4)])
+def test_a_changed_shape_is_validated(shape):
+    store = {}
+    array = zarr.create_array(store, shape=3, dtype="uint16", dimension_names=["x"])
+    metadata = array.stored.metadata
+    for _ in range(2):
+        with pytest.raises(MetadataValidationError):
+            metadata.replace(shape=shape).to_stored()
+    data, stored = metadata.replace(shape=(5,), attributes={"a": 1}).to_stored()
+    stored_document = strictjson.loads(data)
+    assert (stored_document["shape"], stored_document["attributes"]) == ([5], {"a": 1})
+    assert strictjson.identical(stored.to_json(), stored_document)
+    assert data == strictjson.dumps(stored.to_json())

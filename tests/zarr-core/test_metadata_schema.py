@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 
 import pytest
+from zarr_core.errors import ValidationProblem, json_pointer
 from zarr_core.metadata.schema import InvalidSchemaError, Schema, core_schema
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,9 @@ from zarr_core.errors import (
     StoreError,
     UnknownExtensionError,
     UnsupportedFieldError,
+    ValidationProblem,
     ZarrError,
+    json_pointer,
 )
 from zarr_core.messages import (
     escape_controls,
@@ -28,7 +30,6 @@ from zarr_core.messages import (
     quoted,
     shorten,
 )
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 
 HOSTILE = [*map(chr, range(32)), *map(chr, range(0x7F, 0xA0)), *"\u2028\u2029\u202e\u2066\ud800"]
 

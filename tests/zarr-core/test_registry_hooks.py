@@ -280,16 +280,8 @@ def zarr_check_metadata(location):
     assert hooks.check_metadata("here", {}) == [ValidationProblem("/a", "here")]
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "1 / 0",
-        "raise SystemExit",
-        "Nothing = 1",
-        "class Hooks:\n    def __init__(self): raise SystemExit",
-    ],
-)
-def test_hooks_that_fail_to_load_are_ignored_with_one_warning(install, source):
+def test_hooks_that_cannot_be_created_are_ignored_with_one_warning(install):
+    source = "class Hooks:\n    def __init__(self): raise SystemExit"
     installed_hooks(install, source, "broken-hooks")
     installed_hooks(install, HOOKS.format(name="zarr_check_metadata"))
     with pytest.warns(UserWarning, match=r"hooks of broken-hooks 1\.0 .* are ignored"):

@@ -1,4 +1,7 @@
-"""Plugins that are missing, broken, conflicting, or have the wrong name."""
+"""Plugins that are missing, broken, conflicting, or have the wrong name.
+
+tests/registry_rules has what happens with each; here are the details.
+"""
 
 import importlib
 import json
@@ -82,16 +85,7 @@ def test_unknown_extension_point_is_rejected():
 # --- known but broken ---
 
 
-@pytest.mark.parametrize("optional", [False, True])
-def test_known_but_broken_is_never_ignored(install, optional):
-    install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": "1 / 0"})
-    with pytest.raises(ExtensionLoadError, match=r"acme 1\.0 as acme:Codec.*ZeroDivisionError"):
-        resolve.create_extension("codec", define("acme.x", optional))
-    resolve.find_class("codec", "bytes")  # others are not affected
-
-
-@pytest.mark.parametrize("optional", [False, True])
-def test_known_but_wrongly_configured_is_never_ignored(install, codec_source, optional):
+def test_a_configuration_error_has_all_problems(install, codec_source):
     schema = {"properties": {"key": {"maximum": 9}}, "additionalProperties": False}
     install(
         "acme",
@@ -101,7 +95,7 @@ def test_known_but_wrongly_configured_is_never_ignored(install, codec_source, op
     with pytest.raises(ExtensionConfigurationError) as caught:
         resolve.create_extension(
             "codec",
-            define("acme.x", optional, key=12, kee=1),
+            define("acme.x", optional=True, key=12, kee=1),
             Location("s /a", pointer="/codecs/0"),
         )
     error = caught.value
@@ -205,7 +199,7 @@ def test_problem_of_an_extension_has_a_pointer(install, codec_source):
     @classmethod
     def from_definition(cls, definition):
         from zarr_core.errors import ExtensionConfigurationError
-        from zarr_core.metadata.validation_problem import ValidationProblem
+        from zarr_core.errors import ValidationProblem
         problems = [ValidationProblem("/configuration/a", "is odd")]
         raise ExtensionConfigurationError("codec", definition.name, "", problems)
 """
@@ -252,14 +246,6 @@ def test_a_conflict_names_everyone_and_the_line_that_chooses(rivals):
     assert not {"one", "two"} & set(sys.modules)
 
 
-@pytest.mark.parametrize(("choice", "module"), [("acme-one", "one"), ("Acme_Two", "two")])
-def test_the_settings_choose(rivals, choice, module):
-    with config.set(providers={"codec.x": choice}):
-        assert resolve.find_class("codec", "x").__module__ == module
-    with pytest.raises(ExtensionConflictError):
-        resolve.find_class("codec", "x")
-
-
 def test_setting_without_provider_raises(rivals):
     with config.set(providers={"codec.x": "acme-three", "codec.bytes": "acme-three"}):
         with pytest.raises(UnknownExtensionError, match=r"selects 'acme-three'.*acme-one"):
@@ -300,17 +286,10 @@ def test_core_extensions_are_replaced_only_by_settings(install, codec_source):
 # --- disabled ---
 
 
-def test_a_disabled_plugin_is_as_if_not_installed(rivals):
-    with config.set(disabled_plugins={"Acme.Two"}):
-        assert resolve.find_class("codec", "x").__module__ == "one"
-    with config.set(disabled_plugins={"acme-one", "acme-two"}):
-        assert resolve.create_extension("codec", define("x", optional=True)) is None
-        with pytest.raises(UnknownExtensionError, match="disabled_plugins disables"):
-            resolve.find_class("codec", "x")
+def test_the_star_disables_all_plugins(rivals):
     with config.set(disabled_plugins={"*"}):
         assert resolve.find_class("codec", "bytes")
-        with pytest.raises(UnknownExtensionError):
-            resolve.find_class("codec", "x")
+        assert resolve.create_extension("codec", define("x", optional=True)) is None
 
 
 # --- overrides ---

@@ -10,7 +10,7 @@ from collections import OrderedDict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core import strictjson
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError
@@ -33,7 +33,6 @@ def problems_of(data, error=MetadataDecodeError):
     return [(problem.pointer, problem.message) for problem in caught.value.problems]
 
 
-@settings(max_examples=100)
 @given(DOCUMENTS)
 def test_write_read_round_trip(document):
     again = strictjson.loads(strictjson.dumps(document))
@@ -64,7 +63,6 @@ def text_of(tree, space, escaped):
     return json.dumps(tree, ensure_ascii=escaped)
 
 
-@settings(max_examples=300)
 @given(TREES, st.sampled_from(["", " ", "\n\t"]), st.booleans(), st.booleans())
 def test_the_parser_agrees_with_the_standard_library(tree, space, escaped, constants):
     text = text_of(tree, space, escaped)

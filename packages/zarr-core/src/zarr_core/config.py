@@ -296,14 +296,9 @@ config = Config()
 
 
 def max_encoded_nbytes(nbytes: int | None, count: int = 0) -> int:
-    """Return the largest size that encoded bytes may have, in bytes, by the settings.
+    """The largest size in bytes, by the settings, of what decodes to ``nbytes``.
 
-    Parameters
-    ----------
-    nbytes : int or None
-        The size that they decode to; None if it depends on the values.
-    count : int
-        The number of elements.
+    ``nbytes`` is None if it depends on the values; ``count`` is the number of elements.
     """
     slack = config.settings.encoded_slack_nbytes
     if slack is None:

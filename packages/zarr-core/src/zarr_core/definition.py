@@ -48,7 +48,7 @@ class ReadOnlyDict(dict[str, Any]):
         return dict, (dict(self),)
 
 
-def read_only(value: Any) -> Any:
+def freeze(value: Any) -> Any:
     """Return a JSON value whose lists and dictionaries, at any depth, cannot be changed."""
     kind = type(value)
     try:
@@ -56,11 +56,11 @@ def read_only(value: Any) -> Any:
             result = ReadOnlyDict(value)
             for name, item in value.items():
                 if type(item) in _CONTAINERS:  # faster than a call for each value
-                    dict.__setitem__(result, name, read_only(item))
+                    dict.__setitem__(result, name, freeze(item))
             return result
         if kind is list:
             return ReadOnlyList(
-                value if _CONTAINERS.isdisjoint(map(type, value)) else map(read_only, value)
+                value if _CONTAINERS.isdisjoint(map(type, value)) else map(freeze, value)
             )
     except RecursionError:
         pass  # too deep for JSON, which is rejected later
@@ -71,7 +71,7 @@ def freeze_fields(instance: Any, *names: str) -> None:
     """Make the dictionaries in fields of a frozen dataclass read-only."""
     for name in names:
         if type(value := getattr(instance, name)) is dict:  # faster than a call for each
-            object.__setattr__(instance, name, read_only(value))
+            object.__setattr__(instance, name, freeze(value))
 
 
 def ordinary(value: Any) -> Any:
@@ -81,7 +81,7 @@ def ordinary(value: Any) -> Any:
             return {name: ordinary(item) for name, item in value.items()}
         return [*map(ordinary, value)] if isinstance(value, list) else value
     except RecursionError:
-        return value  # as in read_only
+        return value  # as in freeze
 
 
 _EMPTY = ReadOnlyDict()
@@ -111,7 +111,7 @@ class ExtensionDefinition:
 
     def __post_init__(self) -> None:
         if type(self.configuration) is not ReadOnlyDict:
-            object.__setattr__(self, "configuration", read_only(dict(self.configuration)))
+            object.__setattr__(self, "configuration", freeze(dict(self.configuration)))
 
     @classmethod
     def from_json(cls, value: JSON) -> ExtensionDefinition:
@@ -120,7 +120,7 @@ class ExtensionDefinition:
             return cls(value, spelling=value)
         if not isinstance(value, dict):  # the schema rejects this earlier
             raise TypeError(f"an extension definition must be a string or an object, not {value!r}")
-        members = value if type(value) is ReadOnlyDict else read_only(value)
+        members = value if type(value) is ReadOnlyDict else freeze(value)
         configuration = members.get("configuration")
         return cls(
             str(members["name"]),

@@ -1,4 +1,4 @@
-"""The errors of this library.
+"""The errors of this library, and the problems of metadata that they report.
 
 Errors store their arguments unchanged in ``args``, so that they can be pickled; ``__str__``
 creates the message: location, problem, remedy.  Each class is also a subclass of a suitable
@@ -7,16 +7,134 @@ built-in exception, but not of ``OSError``, which loses its arguments when pickl
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.messages import listed, pluralize, printable_message, quoted
-from zarr_core.metadata.validation_problem import problem_lines
+from zarr_core.messages import (
+    escape_controls,
+    listed,
+    pluralize,
+    printable_message,
+    quoted,
+    shorten,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from zarr_core.location import Location
-    from zarr_core.metadata.validation_problem import ValidationProblem
+
+_TOKEN, _POINTER = 1000, 4000  # characters of a token of a pointer, and of a pointer
+_MESSAGE = 1000  # characters of a message
+_LINES = 1800  # characters of all problems in the message of an error
+
+
+def is_ordinary_error(error: BaseException) -> bool:
+    """Whether an error is a fault of the called code, not a request to stop the program.
+
+    Includes panics of modules written in Rust, which derive from BaseException.
+    """
+    return isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"
+
+
+def reason(error: BaseException) -> str:
+    """The message of an error in an extension; with the class unless ValueError or TypeError."""
+    message = str(error)
+    if message and isinstance(error, (ValueError, TypeError)):
+        return message
+    return f"{type(error).__name__}: {message}"
+
+
+# --- problems ---
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationProblem:
+    """A problem at one location of a document.
+
+    Parameters
+    ----------
+    pointer : str
+        JSON pointer of the location; empty for the whole document.  For a missing member, the
+        pointer that it would have.
+    message : str
+        A sentence without a subject: ``"must be an integer, not 10.5"``.  The middle of a
+        message of more than 1,000 characters is omitted.
+
+    Examples
+    --------
+    >>> str(ValidationProblem("/shape/0", "must be an integer, not 10.5"))
+    '/shape/0: must be an integer, not 10.5'
+    """
+
+    pointer: str
+    message: str
+
+    def __post_init__(self) -> None:
+        if len(self.message) > _MESSAGE:
+            object.__setattr__(self, "message", shorten(self.message, _MESSAGE))
+
+    def below(self, pointer: str) -> ValidationProblem:
+        """Return the same problem for a document that contains this one at ``pointer``."""
+        return ValidationProblem(pointer + self.pointer, self.message) if pointer else self
+
+    def __str__(self) -> str:
+        message = escape_controls(self.message, keep="\n")
+        pointer = escape_controls(shorten(self.pointer, 300))
+        return f"{pointer}: {message}" if pointer else message
+
+
+def json_pointer(*tokens: str | int) -> str:
+    """Return a JSON pointer (RFC 6901) from unescaped tokens, outermost first.
+
+    The middle of a name of more than 1,000 characters, or of a pointer of more than 4,000, is
+    omitted.
+
+    Examples
+    --------
+    >>> json_pointer("codecs", 0, "a/b")
+    '/codecs/0/a~1b'
+    """
+    pointer = "".join(
+        f"/{token}"
+        if isinstance(token, int)
+        else "/" + shorten(token, _TOKEN).replace("~", "~0").replace("/", "~1")
+        for token in tokens
+    )
+    return _cut(pointer)
+
+
+def pointer_below(pointer: str, token: str | int) -> str:
+    """Return the JSON pointer of a member of the value at ``pointer``, shortened if too long."""
+    return _cut(pointer + json_pointer(token))
+
+
+def _cut(pointer: str) -> str:
+    if len(pointer) <= _POINTER:
+        return pointer
+    return f"{pointer[: _POINTER // 2]}/...{pointer[-_POINTER // 3 :]}"
+
+
+def problem_lines(problems: Sequence[ValidationProblem]) -> list[str]:
+    """Return lines of a message: the first problems, and the number of others.
+
+    Examples
+    --------
+    >>> problem_lines([ValidationProblem("", "is empty")])
+    ['is empty']
+    """
+    lines: list[str] = []
+    length = 0
+    for problem in problems:
+        line = str(problem)
+        length += len(line)
+        if lines and length > _LINES:
+            return [*lines, f"and {len(problems) - len(lines):,} more"]
+        lines.append(line)
+    return lines
+
+
+# --- errors ---
 
 
 class ZarrError(Exception):

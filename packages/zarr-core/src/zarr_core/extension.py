@@ -15,7 +15,8 @@ _NAMES = {
     "zarr_core.errors": (
         "ChecksumError ChunkDecodeError CodecError ExtensionConfigurationError "
         "MetadataValidationError NodeNotFoundError StoreCapabilityError StoreError "
-        "StoreKeyError StoreReadError StoreReadOnlyError ValueReplacedError ZarrError"
+        "StoreKeyError StoreReadError StoreReadOnlyError ValidationProblem ValueReplacedError ZarrError "
+        "json_pointer"
     ),
     "zarr_core.hierarchy.node": "update_additional_fields",
     "zarr_core.interfaces": "INTERFACE_VERSION",
@@ -45,7 +46,6 @@ _NAMES = {
     "zarr_core.metadata.array": "ArrayMetadata",
     "zarr_core.metadata.group": "GroupMetadata",
     "zarr_core.metadata.schema": "Schema package_schema",
-    "zarr_core.metadata.validation_problem": "ValidationProblem json_pointer",
     "zarr_core.normalize.data_types": "data_type_for",
     "zarr_core.registry.entry_points": "installed_entry_points",
     "zarr_core.registry.hookspecs": "hookimpl",

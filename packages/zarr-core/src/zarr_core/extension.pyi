@@ -17,8 +17,10 @@ from zarr_core.errors import StoreError as StoreError
 from zarr_core.errors import StoreKeyError as StoreKeyError
 from zarr_core.errors import StoreReadError as StoreReadError
 from zarr_core.errors import StoreReadOnlyError as StoreReadOnlyError
+from zarr_core.errors import ValidationProblem as ValidationProblem
 from zarr_core.errors import ValueReplacedError as ValueReplacedError
 from zarr_core.errors import ZarrError as ZarrError
+from zarr_core.errors import json_pointer as json_pointer
 from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
 from zarr_core.interfaces import INTERFACE_VERSION as INTERFACE_VERSION
 from zarr_core.interfaces.byte_reader import Buffer as Buffer
@@ -68,8 +70,6 @@ from zarr_core.metadata.array import ArrayMetadata as ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata as GroupMetadata
 from zarr_core.metadata.schema import Schema as Schema
 from zarr_core.metadata.schema import package_schema as package_schema
-from zarr_core.metadata.validation_problem import ValidationProblem as ValidationProblem
-from zarr_core.metadata.validation_problem import json_pointer as json_pointer
 from zarr_core.normalize.data_types import data_type_for as data_type_for
 from zarr_core.registry.entry_points import installed_entry_points as installed_entry_points
 from zarr_core.registry.hookspecs import hookimpl as hookimpl

@@ -56,22 +56,9 @@ def with_advice(function: F) -> F:
 
 
 def optional_function(name: str) -> Callable[..., Any]:
-    """Return a function that another distribution provides.
+    """Return a function or method of ``zarr_core`` that another distribution provides.
 
-    Parameters
-    ----------
-    name : str
-        Name of the function in ``zarr_core``, or of the method that calls it.
-
-    Returns
-    -------
-    callable
-        The function; if the distribution is not installed, one that raises ModuleNotFoundError.
-
-    Raises
-    ------
-    KeyError
-        If no distribution of this project provides the function.
+    If the distribution is not installed, the function raises ModuleNotFoundError.
     """
     distribution, target = FUNCTIONS[name]
     module, _, attribute = target.partition(":")

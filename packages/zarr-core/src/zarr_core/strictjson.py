@@ -16,9 +16,14 @@ from itertools import repeat
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from zarr_core.errors import MetadataDecodeError, MetadataValidationError
+from zarr_core.definition import ReadOnlyDict, freeze
+from zarr_core.errors import (
+    MetadataDecodeError,
+    MetadataValidationError,
+    ValidationProblem,
+    pointer_below,
+)
 from zarr_core.messages import quoted
-from zarr_core.metadata.validation_problem import ValidationProblem, pointer_below
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -77,13 +82,18 @@ class NonFinite(float):
     __slots__ = ()
 
 
-class EncodedText(str):
-    """JSON text of a part of a document, with its indentation; :func:`encode` does not change it."""
+class EncodedObject(ReadOnlyDict):
+    """An object that cannot be changed, of which :func:`encode` keeps the text."""
 
-    __slots__ = ()
+    __slots__ = ("text",)
+
+    text: tuple[str, str]
+    """The line break with the indentation of the object, and its text."""
 
 
-_KEPT = frozenset([str, int, bool, type(None), DecimalNumber, NonFinite])  # by plain()
+_KEPT = frozenset(
+    [str, int, bool, type(None), DecimalNumber, NonFinite, EncodedObject]
+)  # by plain()
 
 
 # --- reading ---
@@ -261,6 +271,14 @@ def encode(document: JSON) -> bytes:
     return _text_of(document).encode("utf-8", "backslashreplace")
 
 
+def keep_texts(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return members whose objects keep their text: if one is replaced, only it is encoded again."""
+    return {
+        name: EncodedObject(freeze(value)) if type(value) is dict else value
+        for name, value in members.items()
+    }
+
+
 def _text_of(value: Any, line: str = "\n") -> str:
     """Return JSON text as ``json.dumps(value, indent=2)``; numbers keep their text."""
     kind = type(value)
@@ -268,6 +286,10 @@ def _text_of(value: Any, line: str = "\n") -> str:
         return encode_basestring(value)
     if kind is int or (kind is float and math.isfinite(value)):
         return repr(value)
+    if kind is EncodedObject:
+        if getattr(value, "text", ("",))[0] != line:
+            value.text = line, _text_of(dict(value), line)
+        return str(value.text[1])
     inner = line + "  "
     if isinstance(value, dict) and value:
         members = [
@@ -282,7 +304,7 @@ def _text_of(value: Any, line: str = "\n") -> str:
         return f"[{inner}{f',{inner}'.join(items)}{line}]"
     if kind is DecimalNumber:
         return str(value.text)
-    return str(value) if kind is EncodedText else json.dumps(value)
+    return json.dumps(value)
 
 
 def plain(

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import ExtensionConfigurationError
+from zarr_core.errors import ExtensionConfigurationError, ValidationProblem, json_pointer
 from zarr_core.interfaces.data_type import DataType
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON

@@ -23,7 +23,7 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine import codec_calls
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import Scratch
-from zarr_core.errors import ChunkDecodeError, CodecChainError, ZarrError
+from zarr_core.errors import ChunkDecodeError, CodecChainError, ZarrError, is_ordinary_error, reason
 from zarr_core.interfaces.byte_reader import BufferByteReader
 from zarr_core.interfaces.codec import (
     ArrayRepresentation,
@@ -38,8 +38,7 @@ from zarr_core.interfaces.codec import (
 from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.location import NO_LOCATION, Location
 from zarr_core.registry.discovery import name_of
-from zarr_core.registry.provider import is_ordinary_error
-from zarr_core.registry.resolve import create_extension, must_be_complete, reason
+from zarr_core.registry.resolve import create_extension, must_be_complete
 from zarr_core.selection.projection import put, take
 
 if TYPE_CHECKING:
@@ -51,11 +50,12 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-_KINDS = {
+CODEC_KINDS = {
     ArrayToArrayCodec: "array -> array",
     ArrayToBytesCodec: "array -> bytes",
     BytesToBytesCodec: "bytes -> bytes",
 }
+"""The interfaces of codecs in the order of encoding, and what they are called."""
 _SIZE = (int, type(None))
 _DTYPE = (np.dtype, type(None))
 _UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
@@ -177,7 +177,7 @@ class CodecChain:
         return PreparedCodecChain(codecs, decoded)
 
     def _check_order(self, location: Location, *, complete: bool) -> None:
-        kinds = list(_KINDS)
+        kinds = list(CODEC_KINDS)
         pairs = zip(self.definitions, self.codecs, strict=True)
         ranks = [
             (definition.name, rank)
@@ -187,7 +187,7 @@ class CodecChain:
         ]
         order = [rank for _, rank in ranks]
         if order != sorted(order) or order.count(1) > 1 or (complete and not order.count(1)):
-            names = ", ".join(f"{name} ({_KINDS[kinds[rank]]})" for name, rank in ranks)
+            names = ", ".join(f"{name} ({CODEC_KINDS[kinds[rank]]})" for name, rank in ranks)
             text = str(location)
             raise CodecChainError(
                 f"{text and f'{text}: '}codecs must be any array -> array codecs, then exactly one "

@@ -15,11 +15,11 @@ from zarr_core.errors import (
     CodecError,
     CodecFaultError,
     ZarrError,
+    is_ordinary_error,
+    reason,
 )
 from zarr_core.interfaces.byte_reader import ValueReference
 from zarr_core.interfaces.codec import ArrayRepresentation
-from zarr_core.registry.provider import is_ordinary_error
-from zarr_core.registry.resolve import reason
 
 if TYPE_CHECKING:
     from zarr_core.interfaces.byte_reader import Buffer

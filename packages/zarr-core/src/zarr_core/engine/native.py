@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import ExtensionError
+from zarr_core.errors import ExtensionError, is_ordinary_error
 from zarr_core.interfaces.native import NativePlan
 from zarr_core.messages import log, warn_once
 from zarr_core.registry import discovery, overrides, resolve
-from zarr_core.registry.provider import is_ordinary_error
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -14,15 +14,20 @@ import numpy as np
 
 from zarr_core.cache import Cache
 from zarr_core.engine.chain import CodecChain
-from zarr_core.errors import CodecChainError, MetadataValidationError, ZarrError
+from zarr_core.errors import (
+    CodecChainError,
+    MetadataValidationError,
+    ValidationProblem,
+    ZarrError,
+    is_ordinary_error,
+    reason,
+)
 from zarr_core.interfaces.chunk_grid import ChunkAxis
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.location import Location
 from zarr_core.messages import log
-from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry.overrides import cache_key
-from zarr_core.registry.provider import is_ordinary_error
-from zarr_core.registry.resolve import create_data_type, create_extension, reason
+from zarr_core.registry.resolve import create_data_type, create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -189,13 +194,14 @@ def resolve_metadata(
         while transformers and (by_codecs := transformers[0].as_codecs(equivalent)) is not None:
             equivalent, transformers = by_codecs, transformers[1:]
         if equivalent is not metadata:
-            part = location.at("/storage_transformers")
-            grid = create_extension("chunk_grid", equivalent.chunk_grid, part)
+            of_transformers = location.at("/storage_transformers")
+            grid = create_extension("chunk_grid", equivalent.chunk_grid, of_transformers)
             axes = grid.axes(equivalent.shape)
-            chain = CodecChain.from_definitions(equivalent.codecs, part)
+            chain = CodecChain.from_definitions(equivalent.codecs, of_transformers)
     if metadata.chunk_memory_layout is not None:
-        part = location.at("/chunk_memory_layout")
-        layout = create_extension("chunk_memory_layout", metadata.chunk_memory_layout, part)
+        layout = create_extension(
+            "chunk_memory_layout", metadata.chunk_memory_layout, location.at("/chunk_memory_layout")
+        )
         chain = chain.prepend(metadata.chunk_memory_layout, layout.codec(len(metadata.shape)))
     ignored += chain.ignored
     for definition in ignored:

@@ -13,6 +13,8 @@ from zarr_core.errors import (
     StoreError,
     StoreReadError,
     ZarrError,
+    is_ordinary_error,
+    reason,
 )
 from zarr_core.formats.lookup import format_named, formats_without, provided_format
 from zarr_core.formats.v3 import has_version_uri, metadata_key
@@ -25,8 +27,7 @@ from zarr_core.registry.discovery import is_provided, usable_names
 from zarr_core.registry.hints import requirement
 from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER, METADATA_KEYS
 from zarr_core.registry.overrides import cache_key
-from zarr_core.registry.provider import is_ordinary_error, known
-from zarr_core.registry.resolve import reason
+from zarr_core.registry.provider import registry_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 # Tuples of types: isinstance() with a union would create it for every node that is opened.
 _METADATA = (ArrayMetadata, GroupMetadata, type(None))
-_seen: Cache[tuple[str, str], bool] = Cache(4096)
+_checked_nodes: Cache[tuple[str, str], bool] = Cache(4096)
 
 
 def read_node(
@@ -44,18 +45,9 @@ def read_node(
 ) -> tuple[Format, NodeMetadata]:
     """Read the metadata of a node in any installed format, or in ``zarr_format`` only.
 
-    Raises
-    ------
-    NodeNotFoundError
-        If there is no node; says which keys it looked for, what exists instead, and what to
-        install for a node of a format that is not installed.
-
-    Warns
-    -----
-    UserWarning
-        Once for a node that has metadata of two formats: version 3 is preferred to version 2,
-        and version 2 to N5.  Not checked in stores with latency, where this would take more
-        requests than opening.
+    The NodeNotFoundError names the keys, what exists instead, and what to install.  A node with
+    metadata of two formats is reported once; not in stores with latency, where this would take
+    more requests than opening.
     """
     keys: list[str] = []
     broken: list[str] = []
@@ -85,13 +77,7 @@ def read_node(
 
 
 def format_of_new(store: Store, path: str, zarr_format: int | str | None) -> Format:
-    """The format of a new node: ``zarr_format``, else that of its hierarchy, else version 3.
-
-    Raises
-    ------
-    UnknownExtensionError
-        If no distribution that provides the format is installed.
-    """
+    """The format of a new node: ``zarr_format``, else that of its hierarchy, else version 3."""
     if zarr_format is not None:
         return format_named(zarr_format)
     newest = format_named("v3")
@@ -160,10 +146,10 @@ def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:
 
 def _others() -> tuple[str, ...]:
     """The names of the other installed formats in the order of detection; cached."""
-    order: tuple[str, ...] | None = known.get(key := ("detection order", cache_key()))
+    order: tuple[str, ...] | None = registry_cache.get(key := ("detection order", cache_key()))
     if order is None:
         installed = {*usable_names("format")} - {DETECTION_ORDER[0]}
-        order = known.put(key, tuple(sorted(installed, key=_rank)))
+        order = registry_cache.put(key, tuple(sorted(installed, key=_rank)))
     return order
 
 
@@ -179,9 +165,9 @@ def _rank(name: str) -> tuple[int, int, str]:
 
 def _warn_of_conflict(store: Store, path: str, name: str, metadata: NodeMetadata) -> None:
     node = (store.url, path)
-    if _seen.get(node):
+    if _checked_nodes.get(node):
         return
-    _seen.put(node, True)
+    _checked_nodes.put(node, True)
     other, of_array, of_group = CONFLICTS[name]
     document = of_array if isinstance(metadata, ArrayMetadata) else of_group
     key = f"{path}/{document}" if path else document

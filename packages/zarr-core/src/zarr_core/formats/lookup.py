@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from zarr_core.cache import Cache
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import ExtensionError, ZarrError
+from zarr_core.errors import ExtensionError, ZarrError, is_ordinary_error, reason
 from zarr_core.location import NO_LOCATION
 from zarr_core.registry.discovery import usable_names
 from zarr_core.registry.hints import unknown_extension_error
 from zarr_core.registry.overrides import cache_key
-from zarr_core.registry.provider import is_ordinary_error
-from zarr_core.registry.resolve import find_provider, reason
+from zarr_core.registry.resolve import find_provider
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -24,15 +23,7 @@ _formats: Cache[Hashable, Format] = Cache(64)
 
 
 def format_named(name: str | int) -> Format:
-    """The format of a name (``"v3"``) or a version (``3``).
-
-    Raises
-    ------
-    UnknownExtensionError
-        If no distribution that provides it is installed.
-    ExtensionLoadError
-        If its provider is broken.
-    """
+    """The format of a name (``"v3"``) or a version (``3``); UnknownExtensionError without one."""
     key = (type(name), str(name), cache_key())
     if (format_ := _formats.get(key)) is not None:
         return format_

@@ -15,6 +15,8 @@ from zarr_core.errors import (
     MetadataValidationError,
     NodeNotFoundError,
     UnsupportedFieldError,
+    ValidationProblem,
+    json_pointer,
 )
 from zarr_core.formats.lookup import formats_conflicting_with
 from zarr_core.formats.unmanaged_keys import without_chunks
@@ -30,7 +32,6 @@ from zarr_core.metadata.validation import (
     too_many_items,
     unknown_members,
 )
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.names import check_node_name, is_node_name, is_reserved_name
 from zarr_core.registry.discovery import usable_names
 from zarr_core.registry.hints import install_hint
@@ -59,7 +60,7 @@ _FOREIGN = tuple(name[:-1] for name in FORMAT_EXTENSIONS if name.endswith("*"))
 
 # Metadata by the documents from which they were read, or which were written.  The metadata of a large
 # document take ten times as much memory.
-_known: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 24)
+_metadata_by_document: Cache[bytes, NodeMetadata] = Cache(1 << 20, largest=1 << 24)
 
 
 class V3(Format):
@@ -80,15 +81,15 @@ class V3(Format):
         document = read_metadata(store, key)
         if document is None:
             return None
-        known = _known.get(document)
-        if known is not None:
-            return known
+        metadata = _metadata_by_document.get(document)
+        if metadata is not None:
+            return metadata
         location = Location(store, key=key)
         parsed = parse_stored(document, location)
         if has_version_uri(parsed):
             return None
         metadata = self.from_json(parsed, location)
-        return _known.put(document, metadata, len(document))
+        return _metadata_by_document.put(document, metadata, len(document))
 
     def from_json(self, document: JSON, location: Location) -> NodeMetadata:
         """Read a ``zarr.json``; its additional fields are known or need not be understood."""
@@ -152,12 +153,12 @@ class V3(Format):
             if reader is None:
                 raise NodeNotFoundError(location, "the node has been removed")
             data = read_metadata_from(reader, location)
-            metadata = _known.get(data)
+            metadata = _metadata_by_document.get(data)
             if metadata is None:
                 metadata = self.from_json(parse_stored(data, location, quietly=True), location)
             new = change(metadata)
             encoded, changed = _stored(new)
-            _known.put(encoded, changed, len(encoded))
+            _metadata_by_document.put(encoded, changed, len(encoded))
             return encoded
 
         store.update(key, change_document)

@@ -38,10 +38,7 @@ _MAX_LENGTHS = 10**7
 class IndexAccessor:
     """Another way to index an array: ``oindex``, ``vindex`` or ``blocks``.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Shape of the array; for ``blocks``, the number of chunks along each dimension.
+    ``shape`` is that of the array; for ``blocks``, the number of chunks along each dimension.
     """
 
     __slots__ = ("_get", "_set", "shape")
@@ -442,7 +439,7 @@ class Array(Node[ArrayMetadata]):
         try:
             values = assigned_values(stored, parsed, value, chosen)
         except (SelectionError, TypeError, ValueError) as error:
-            _raise_located(stored, error)
+            _raise_with_location(stored, error)
         stored.write(parsed.selection, values, chosen)
 
     # --- changing the shape ---
@@ -681,7 +678,7 @@ def _parsed(stored: StoredArray, parser: Parser, selection: Any) -> ParsedSelect
     try:
         return parser(selection, stored.axes if parser is parse.block else stored.metadata.shape)
     except SelectionError as error:
-        _raise_located(stored, error)
+        _raise_with_location(stored, error)
 
 
 def check_out(stored: StoredArray, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -732,7 +729,7 @@ def field_index(stored: StoredArray, fields: Fields) -> str | list[str]:
     raise SelectionError(f"{stored.location}: {reason}", stored.metadata.shape)
 
 
-def _raise_located(stored: StoredArray, error: Exception) -> NoReturn:
+def _raise_with_location(stored: StoredArray, error: Exception) -> NoReturn:
     """Raise the error again, with the location of the array."""
     if isinstance(error, SelectionError):
         raise SelectionError(f"{stored.location}: {error.reason}", error.shape) from error

@@ -295,14 +295,16 @@ def getsize(
     StoreCapabilityError
         If the store cannot list its keys.
     """
-    with opened_store(store, path, read_only=True, storage_options=storage_options) as resolved:
-        opened, below = resolved
-        names, prefixes = [below] if below else [], [f"{below}/" if below else ""]
-        if isinstance(store, Node) and below and not path:
+    with opened_store(store, path, read_only=True, storage_options=storage_options) as (
+        opened,
+        node_path,
+    ):
+        names, prefixes = [node_path] if node_path else [], [f"{node_path}/" if node_path else ""]
+        if isinstance(store, Node) and node_path and not path:
             format_ = store.stored.format
-            names, prefixes = [*format_.documents(below)], [*format_.prefixes(below)]
+            names, prefixes = [*format_.documents(node_path)], [*format_.prefixes(node_path)]
         sizes = {key: size for prefix in prefixes for key, size in opened.list_sizes(prefix)}
         sizes |= {key: size for key in names if (size := opened.getsize(key)) is not None}
         if not sizes and not isinstance(store, Node):
-            check_location(store, opened, below, "nothing is stored here")
+            check_location(store, opened, node_path, "nothing is stored here")
         return sum(sizes.values())

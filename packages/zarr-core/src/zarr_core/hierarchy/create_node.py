@@ -103,16 +103,6 @@ def prepare_path(
     of the source of a copy.  ``known_group`` is the path of a group that exists: its metadata,
     which can be large, is not read.  ``snapshot`` is for the checks.  Returns the paths of the
     groups.
-
-    Raises
-    ------
-    NodeExistsError
-        If a node or one of another format exists, an ancestor is an array, or overwriting would
-        remove keys that belong to no node.
-    NodeNameError
-        If a name is invalid or reserved.
-    StoreReadOnlyError
-        If the store is read-only.
     """
     # All checks come first: a call that fails by one of them has changed nothing.
     snapshot = store if snapshot is None else snapshot

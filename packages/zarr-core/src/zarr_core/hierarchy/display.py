@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import ExtensionError, ZarrError
+from zarr_core.errors import ExtensionError, ZarrError, is_ordinary_error
 from zarr_core.interfaces.display import Display
 from zarr_core.messages import escape_controls, shorten, warn_once
 from zarr_core.registry import resolve
 from zarr_core.registry.overrides import override_extensions
-from zarr_core.registry.provider import is_ordinary_error
 
 if TYPE_CHECKING:
     from zarr_core.engine.stored_array import StoredArray

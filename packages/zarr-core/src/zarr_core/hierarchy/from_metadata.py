@@ -10,16 +10,22 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import WriteEmptyChunks, resolve_cached
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.engine.stored_node import StoredGroup
-from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError, ZarrError
+from zarr_core.errors import (
+    ExtensionConfigurationError,
+    MetadataValidationError,
+    ValidationProblem,
+    ZarrError,
+    is_ordinary_error,
+    json_pointer,
+    reason,
+)
 from zarr_core.formats.lookup import format_named
 from zarr_core.location import Location
 from zarr_core.messages import listed, warn
 from zarr_core.metadata.array import ArrayMetadata
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.registry import hooks
 from zarr_core.registry.overrides import override_extensions
-from zarr_core.registry.provider import is_ordinary_error
-from zarr_core.registry.resolve import create_extension, reason
+from zarr_core.registry.resolve import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -187,7 +193,7 @@ def reopen(
 def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
     """Validate metadata with the extensions of its additional fields, and with hooks."""
     members = metadata.additional_fields
-    if not members and not hooks.active("zarr_check_metadata"):
+    if not members and not hooks.is_implemented("zarr_check_metadata"):
         return
     location = Location(store, path)
     document = metadata.to_json()
@@ -198,7 +204,7 @@ def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
                 "extension", _definition(name, value), location.at(json_pointer(name))
             )
         except ExtensionConfigurationError as error:
-            raise _located(error, json_pointer(name), value) from error
+            raise _without_configuration(error, json_pointer(name), value) from error
         if extension is not None:
             problems += _problems(extension, document, location, json_pointer(name))
     if problems:
@@ -233,7 +239,7 @@ def _definition(name: str, value: JSON) -> ExtensionDefinition:
     )
 
 
-def _located(
+def _without_configuration(
     error: ExtensionConfigurationError, pointer: str, value: JSON
 ) -> ExtensionConfigurationError:
     """The same error; its pointers omit "/configuration", which additional fields do not have."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from zarr_core.definition import read_only
+from zarr_core.definition import freeze
 from zarr_core.engine.stored_node import StoredNode
 from zarr_core.hierarchy.from_metadata import pickled_state, reopen, validate_node
 from zarr_core.interfaces.keys import key_lock
@@ -185,7 +185,7 @@ class Attributes(MutableMapping[str, Any]):
         self._node = node
 
     def __getitem__(self, name: str) -> Any:
-        return read_only(plain_floats(self._node.stored.metadata.attributes[name]))
+        return freeze(plain_floats(self._node.stored.metadata.attributes[name]))
 
     def __contains__(self, name: object) -> bool:
         return name in self._node.metadata.attributes

@@ -349,15 +349,15 @@ def array_from_metadata(
     """
     with override_extensions(extensions):
         options = NodeOptions(path, zarr_format, storage_options)
-        opened, below, named = options.resolve(store, read_only=read_only)
-        format_ = format_named(zarr_format if named is None else named)
+        opened, node_path, format_name = options.resolve(store, read_only=read_only)
+        format_ = format_named(zarr_format if format_name is None else format_name)
         if arguments or not isinstance(metadata, ArrayMetadata | GroupMetadata):
             from zarr_core.normalize.constraints import complete_metadata, parse_partial_metadata
 
             document = {} if metadata is None else parse_partial_metadata(metadata)
             metadata = complete_metadata(document, format_, arguments)
         stored = stored_node(
-            opened, below, format_, metadata, read_only=read_only,
+            opened, node_path, format_, metadata, read_only=read_only,
             settings=array_settings(config)._replace(fixed=fixed),
         )  # fmt: skip
         if not isinstance(stored, StoredArray):

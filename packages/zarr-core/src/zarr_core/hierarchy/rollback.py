@@ -31,23 +31,9 @@ class Rollback:
     """Removes the nodes that a call has created, if the call fails or is interrupted.
 
     A context manager.  If its block raises, all nodes that were created within are removed, the
-    last one first.  The exception gets notes (:meth:`BaseException.add_note`) about everything
-    that cannot be undone: nodes that ``overwrite=True`` has removed, and everything that remains.
-
-    Only what the call itself has stored is removed: a group is kept if anything else is below it,
-    such as nodes of other writers.
-
-    Examples
-    --------
-    >>> import zarr_core as zarr
-    >>> store = zarr.MemoryStore()
-    >>> try:
-    ...     with Rollback() as rollback, rollback.nested():
-    ...         _ = zarr.create_array(store, path="a/x", data=[1, 2, 3])
-    ...         raise OSError("the disk is full")
-    ... except OSError:
-    ...     print(list(store.list()))
-    []
+    last one first.  The exception gets notes about everything that cannot be undone: nodes that
+    ``overwrite=True`` has removed, and everything that remains.  Only what the call itself has
+    stored is removed: a group is kept if anything else is below it, such as nodes of other writers.
     """
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from zarr_core.errors import NodeNotFoundError, StoreError
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store, store_from_object
 from zarr_core.location import Location
-from zarr_core.names import normalise_path
+from zarr_core.names import join, normalise_path
 from zarr_core.stores.local import LocalStore
 
 if TYPE_CHECKING:
@@ -96,11 +96,11 @@ def resolve_store_path(
     NodeNameError
         If the path is invalid.
     """
-    below = "" if path is None else normalise_path(path)
+    path = "" if path is None else normalise_path(path)
     options = dict(storage_options or {})
     if options and not isinstance(store, str | os.PathLike):
         raise StoreError("storage_options requires a URL or path", store=repr(store))
-    resolved = None
+    resolved: tuple[Store, str] | None = None
     if isinstance(store, Node):
         resolved = store.store, store.path
     # A URL pipeline, unless it is the path of a file.
@@ -109,16 +109,13 @@ def resolve_store_path(
 
         resolve_pipeline = optional_function("open(PLACE|scheme:path)")
         resolved = resolve_pipeline(store, read_only, options, _from_path)
-    if resolved is None:
-        opened = _store_of(store, read_only, options)
-    else:
-        opened, below = resolved[0], "/".join(part for part in (resolved[1], below) if part)
+    opened, above = resolved or (_store_of(store, read_only, options), "")
     if config.settings.chunk_cache is not None:
         from zarr_core.optional import optional_function  # rarely used
 
-        cached = optional_function("config.set(chunk_cache=...)")
-        opened = cached(opened, config.settings.chunk_cache)
-    return opened, below
+        with_cache = optional_function("config.set(chunk_cache=...)")
+        opened = with_cache(opened, config.settings.chunk_cache)
+    return opened, join(above, path) if above else path
 
 
 def _store_of(location: Any, read_only: bool, options: dict[str, Any]) -> Store:
@@ -135,11 +132,11 @@ def _store_of(location: Any, read_only: bool, options: dict[str, Any]) -> Store:
     if modules:
         from zarr_core.registry.discovery import usable_names  # slow to import
 
-        known = set(usable_names("store"))
+        stores = set(usable_names("store"))
         for name in modules:
-            if name in known:
-                kind = _store_class(name, Location(repr(type(location))))
-                if store := store_from_object(kind, location, read_only=read_only):
+            if name in stores:
+                store_class = _store_class(name, Location(repr(type(location))))
+                if store := store_from_object(store_class, location, read_only=read_only):
                     return store
     if isinstance(location, os.PathLike):
         text = os.fspath(location)
@@ -165,15 +162,15 @@ def _store_of(location: Any, read_only: bool, options: dict[str, Any]) -> Store:
             advice += (
                 f". The current version of {wanted} can open it: pip install --upgrade {wanted}"
             )
-    kind_name = f"{type(location).__module__}.{type(location).__name__}".removeprefix("builtins.")
-    raise StoreError(f"cannot open a store from {kind_name}; {advice}")
+    class_name = f"{type(location).__module__}.{type(location).__name__}".removeprefix("builtins.")
+    raise StoreError(f"cannot open a store from {class_name}; {advice}")
 
 
 def _modules(location: object) -> Iterator[str]:
     """Names of the modules of the classes of an object, each followed by its packages."""
     names: set[str] = set()
-    for kind in type(location).__mro__:
-        name = kind.__module__
+    for base in type(location).__mro__:
+        name = base.__module__
         if name.partition(".")[0] in sys.stdlib_module_names:
             continue
         while name and name not in names:
@@ -199,8 +196,8 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
         # Without its distribution, a directory of that name would be created.
         expected = name in FILE_SUFFIXES and not os.path.isdir(text)
         if expected or is_provided("store", name):
-            kind = _store_class(name, Location(text))
-            if store := store_from_object(kind, text, read_only=read_only, **options):
+            store_class = _store_class(name, Location(text))
+            if store := store_from_object(store_class, text, read_only=read_only, **options):
                 return store
     try:
         if options:
@@ -224,8 +221,8 @@ def _from_url(url: str, read_only: bool, options: dict[str, Any]) -> Store:
         name = URL_CHAINS  # such as simplecache::s3://bucket/field.zarr
     elif "+" in scheme and not is_provided("store", scheme):
         name = scheme.partition("+")[0]
-    kind = _store_class(name, Location(_shown(url)))
-    return kind.from_url(f"{scheme}://{rest}", read_only=read_only, **options)
+    store_class = _store_class(name, Location(_shown(url)))
+    return store_class.from_url(f"{scheme}://{rest}", read_only=read_only, **options)
 
 
 def _is_zip(text: str) -> bool:
@@ -259,12 +256,12 @@ def _checked_path(text: str) -> str:
             user = text[1:].replace("\\", "/").partition("/")[0]
             raise StoreError(f"no home directory for user {user!r}.{literal}", store=text)
         return expanded
-    if (found := _SCHEME_OR_DRIVE(text)) and not os.path.splitdrive(text)[0]:
-        scheme = found[1]
+    if (match := _SCHEME_OR_DRIVE(text)) and not os.path.splitdrive(text)[0]:
+        scheme = match[1]
         if len(scheme) == 1:
             reason = "a path on a Windows drive, which this system does not have."
         else:
-            rest = _shown(f"{scheme}://{text[found.end() :]}").partition("://")[2]
+            rest = _shown(f"{scheme}://{text[match.end() :]}").partition("://")[2]
             meant = f"{scheme}:///{rest}" if scheme == "file" else f"{scheme}://{rest}"
             reason = f"a URL needs two slashes after the colon: did you mean {meant!r}?"
             literal = f" For a directory of that name, write {f'./{scheme}:/{rest}'!r}."
@@ -300,20 +297,20 @@ def opened_store(
 
     If it opened the store, it closes it at the end: a zip archive then writes its directory.
     """
-    store, below = resolve_store_path(
+    store, path = resolve_store_path(
         location, path, read_only=read_only, storage_options=storage_options
     )
     try:
-        yield store, below
+        yield store, path
     finally:
         if isinstance(location, str | os.PathLike):
             store.close()
 
 
-def check_location(location: StoreLike, store: Store, below: str, missing: str) -> None:
+def check_location(location: StoreLike, store: Store, path: str, missing: str) -> None:
     """Raise a NodeNotFoundError for an empty location: its path may be wrong.
 
     A store object without a path may be empty.
     """
-    if below or isinstance(location, str | os.PathLike):
-        raise NodeNotFoundError(Location(store, below), f"{missing}; check the path")
+    if path or isinstance(location, str | os.PathLike):
+        raise NodeNotFoundError(Location(store, path), f"{missing}; check the path")

@@ -6,9 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from zarr_core.config import config
-from zarr_core.errors import MetadataDecodeError
+from zarr_core.errors import MetadataDecodeError, ValidationProblem
 from zarr_core.location import Location
-from zarr_core.metadata.validation_problem import ValidationProblem
 
 if TYPE_CHECKING:
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_core.definition import JSON, ExtensionDefinition
-    from zarr_core.metadata.validation_problem import ValidationProblem
+    from zarr_core.errors import ValidationProblem
 
 
 class MetadataExtension(ABC):

@@ -7,8 +7,7 @@ from itertools import zip_longest
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.errors import AttributeValueError, MetadataValidationError
-from zarr_core.metadata.validation_problem import ValidationProblem
+from zarr_core.errors import AttributeValueError, MetadataValidationError, ValidationProblem
 from zarr_core.strictjson import identical, keep_nonfinite, plain
 
 if TYPE_CHECKING:
@@ -19,15 +18,9 @@ if TYPE_CHECKING:
 def check_attributes(
     attributes: Any, location: Location, known: Mapping[str, JSON] | None = None
 ) -> dict[str, JSON]:
-    """Convert attributes, a mapping or an iterable of pairs, to JSON.
+    """Convert attributes, a mapping or pairs, to JSON; AttributeValueError if a value has no form.
 
-    ``location`` is the node, for errors.  NaN and infinities are permitted if they are equal to the
-    value at the same position in ``known``, the present attributes of the node.
-
-    Raises
-    ------
-    AttributeValueError
-        If a value has no JSON form, or a name is not a string.
+    NaN and infinities are permitted where ``known``, the present attributes of the node, has them.
     """
     try:
         values = dict(attributes)

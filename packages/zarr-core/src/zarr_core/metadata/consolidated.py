@@ -9,73 +9,15 @@ zarr-python.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zarr_core import strictjson
-from zarr_core.errors import MetadataValidationError
 from zarr_core.metadata.array import in_order_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_core.definition import JSON
-    from zarr_core.location import Location
-
-
-class EncodedMembers:
-    """The members of a JSON object with their text; a changed object encodes only what changed.
-
-    Members are recognized by their identity, so values must not be changed in place.  ``level`` is
-    the number of objects that contain the members.
-    """
-
-    __slots__ = ("_known", "level")
-
-    def __init__(self, level: int) -> None:
-        self.level = level
-        self._known: dict[str, tuple[JSON, str]] = {}
-
-    def encode(
-        self, members: Mapping[str, JSON], location: Location | str, pointer: str
-    ) -> tuple[dict[str, JSON], strictjson.EncodedText]:
-        """Return an object in plain JSON types and its text.
-
-        ``location`` and ``pointer``, the name of the document and the JSON pointer of the object, are
-        used for errors.
-
-        Raises
-        ------
-        MetadataValidationError
-            If JSON cannot represent a value.
-        """
-        known, line = self._known, "\n" + "  " * (self.level - 1)
-        entries: dict[str, tuple[JSON, str]] = {}
-        for name, value in members.items():
-            entry = known.get(name)
-            if entry is None or entry[0] is not value:
-                try:
-                    plain: Any = strictjson.plain({name: value}, location, depth=self.level - 1)
-                except MetadataValidationError:
-                    strictjson.plain(members, location, pointer)  # raises with all problems
-                    raise
-                text = strictjson.encode(plain).decode()[1:-2]  # a member with its line break
-                entry = plain[name], text.replace("\n", line)
-            entries[name] = entry
-        self._known = entries
-        text = ",".join([text for _, text in entries.values()])
-        return (
-            {name: value for name, (value, _) in entries.items()},
-            strictjson.EncodedText(f"{{{text}{line}}}" if entries else "{}"),
-        )
-
-    def unknown(self, members: Mapping[str, JSON]) -> dict[str, JSON]:
-        """The members that :meth:`encode` has not encoded before."""
-        known = self._known
-        return {
-            name: value
-            for name, value in members.items()
-            if (entry := known.get(name)) is None or entry[0] is not value
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +64,6 @@ class ConsolidatedMetadata:
 
     entries: dict[str, JSON]
     envelope: dict[str, JSON] | None = field(default=None, repr=False, compare=False)
-    encoded: EncodedMembers | None = field(default=None, repr=False, compare=False)
-    """The text of entries that were written; shared with changed copies."""
 
     @classmethod
     def from_documents(cls, documents: Mapping[str, JSON]) -> ConsolidatedMetadata:
@@ -141,11 +81,6 @@ class ConsolidatedMetadata:
             "metadata": self.entries,
         }
         return in_order_of(self.envelope or {}, members)
-
-    def encoded_at(self, level: int) -> EncodedMembers:
-        """The text of entries that were written, at the nesting that a format has."""
-        known = self.encoded
-        return known if known is not None and known.level == level else EncodedMembers(level)
 
     def __contains__(self, path: str) -> bool:
         return path in self.entries

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr_core.definition import ReadOnlyDict, ReadOnlyList
-from zarr_core.strictjson import DecimalNumber
+from zarr_core.strictjson import DecimalNumber, EncodedObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = (int, float, DecimalNumber)
 _TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict, ReadOnlyDict),
+    "object": (dict, ReadOnlyDict, EncodedObject),
     "array": (list, ReadOnlyList),
     "string": (str,),
     "integer": (int,),
@@ -81,14 +81,12 @@ def compile_schema(schema: Mapping[str, Any] | bool) -> Predicate | None:
             return lambda _: part
         left = {key: value for key, value in part.items() if key not in _ANNOTATIONS}
         checks: list[Predicate] = []
-        for group, (kind, keywords) in _GROUPS.items():
+        if "type" in left:
+            checks.append(_type(left.pop("type")))
+        for group, keywords in _GROUPS.items():
             if not keywords.isdisjoint(left):
                 words = {word: left.pop(word) for word in keywords if word in left}
-                # A group also checks the type that it is for: one call instead of three.
-                is_only = kind is not None and left.get("type") == kind
-                checks.append(group(words, compile_part, bool(is_only and left.pop("type"))))
-        if "type" in left:
-            checks.insert(0, _type(left.pop("type")))
+                checks.append(group(words, compile_part))
         if "$ref" in left:
             checks.append(refer(left.pop("$ref")))
         checks += [_check(keyword, wanted, compile_part) for keyword, wanted in left.items()]
@@ -133,7 +131,7 @@ def _type(names: str | list[str]) -> Predicate:
     return lambda value: type(value) in kinds
 
 
-def _object(words: dict[str, Any], compile_part: Compile, is_only: bool) -> Predicate:
+def _object(words: dict[str, Any], compile_part: Compile) -> Predicate:
     members = {name: compile_part(item) for name, item in words.get("properties", {}).items()}
     required = frozenset(words.get("required", ()))
     other = words.get("additionalProperties", True)
@@ -141,7 +139,7 @@ def _object(words: dict[str, Any], compile_part: Compile, is_only: bool) -> Pred
 
     def check(value: Any) -> bool:
         if not isinstance(value, dict):
-            return not is_only
+            return True
         if not value.keys() >= required:
             return False
         for name, item in value.items():
@@ -153,13 +151,13 @@ def _object(words: dict[str, Any], compile_part: Compile, is_only: bool) -> Pred
     return check
 
 
-def _array(words: dict[str, Any], compile_part: Compile, is_only: bool) -> Predicate:
+def _array(words: dict[str, Any], compile_part: Compile) -> Predicate:
     first = [compile_part(item) for item in words.get("prefixItems", ())]
     each = compile_part(words.get("items", True))
 
     def check(value: Any) -> bool:
         if not isinstance(value, list):
-            return not is_only
+            return True
         if not first:
             return all(map(each, value))
         begin = all(check(item) for check, item in zip(first, value, strict=False))
@@ -168,34 +166,31 @@ def _array(words: dict[str, Any], compile_part: Compile, is_only: bool) -> Predi
     return check
 
 
-def _contains(words: dict[str, Any], compile_part: Compile, is_only: bool) -> Predicate:
+def _contains(words: dict[str, Any], compile_part: Compile) -> Predicate:
     wanted, minimum = compile_part(words["contains"]), words.get("minContains", 1)
     maximum = words.get("maxContains", float("inf"))
 
     def check(value: Any) -> bool:
         if not isinstance(value, list):
-            return not is_only
+            return True
         return bool(minimum <= sum(map(wanted, value)) <= maximum)
 
     return check
 
 
-def _if(words: dict[str, Any], compile_part: Compile, is_only: bool) -> Predicate:
+def _if(words: dict[str, Any], compile_part: Compile) -> Predicate:
     condition, then, other = (
         compile_part(words.get(word, True)) for word in ("if", "then", "else")
     )
     return lambda value: then(value) if condition(value) else other(value)
 
 
-# Keywords that are compiled together, and the type that they are for; unless ``is_only``, they
-# accept values of other types.
-_GROUPS: dict[
-    Callable[[dict[str, Any], Compile, bool], Predicate], tuple[str | None, frozenset[str]]
-] = {
-    _object: ("object", frozenset(["properties", "required", "additionalProperties"])),
-    _array: ("array", frozenset(["items", "prefixItems"])),
-    _contains: ("array", frozenset(["contains", "minContains", "maxContains"])),
-    _if: (None, frozenset(["if", "then", "else"])),
+# Keywords that are compiled together; they accept values of other types than that they are for.
+_GROUPS: dict[Callable[[dict[str, Any], Compile], Predicate], frozenset[str]] = {
+    _object: frozenset(["properties", "required", "additionalProperties"]),
+    _array: frozenset(["items", "prefixItems"]),
+    _contains: frozenset(["contains", "minContains", "maxContains"]),
+    _if: frozenset(["if", "then", "else"]),
 }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.definition import ReadOnlyDict, freeze_fields, ordinary, read_only
+from zarr_core.definition import ReadOnlyDict, freeze, freeze_fields, ordinary
 from zarr_core.metadata.array import additional, in_order_of
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.validation import GROUP_MEMBERS, check_document
@@ -62,9 +62,9 @@ class GroupMetadata:
 
         Parameters and errors are those of :meth:`ArrayMetadata.from_json`.
         """
-        # Copies of documents are recognized by their identity, so they are not made read-only.
+        # Copies of documents become read-only when they are written, and then keep their text.
         members = {
-            name: value if name == "consolidated_metadata" else read_only(value)
+            name: value if name == "consolidated_metadata" else freeze(value)
             for name, value in check_document(document, location, "group").items()
         }
         copies: Any = members.get("consolidated_metadata")
@@ -95,18 +95,9 @@ class GroupMetadata:
 
         Errors are those of :meth:`ArrayMetadata.to_stored`.
         """
-        members: Any = self.to_json()
-        copies = self.consolidated
-        if copies is None:
-            document: Any = strictjson.plain(members, location)
-            return strictjson.encode(document), self.from_json(document, location)
-        without_entries = {**members["consolidated_metadata"], "metadata": {}}
-        document = strictjson.plain({**members, "consolidated_metadata": without_entries}, location)
-        member, encoded = document["consolidated_metadata"], copies.encoded_at(3)
-        entries, member["metadata"] = encoded.encode(
-            copies.entries, location, "/consolidated_metadata/metadata"
-        )
-        data = strictjson.encode(document)
-        member["metadata"] = entries
+        document: Any = strictjson.plain(self.to_json(), location)
+        if self.consolidated is not None:
+            member = document["consolidated_metadata"]
+            member["metadata"] = strictjson.keep_texts(member["metadata"])
         stored = self.from_json(document, location)
-        return data, stored.replace(consolidated=ConsolidatedMetadata(entries, member, encoded))
+        return strictjson.encode(document), stored

@@ -13,8 +13,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
+from zarr_core.definition import ordinary
+from zarr_core.errors import ValidationProblem, json_pointer
 from zarr_core.metadata.fast_validator import compile_schema, local_reference
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.strictjson import is_whole
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Schema:
         """
         if self.accepts(value):
             return value, []
-        standard = _copy(value)
+        standard = ordinary(value)
         notes: dict[str, None] = {}
         for error in _leaves(self._errors(value)):
             if not error.absolute_path:  # the value itself
@@ -160,13 +161,6 @@ def _validator(schema: Mapping[str, Any] | bool) -> Any:
 
 
 _MEMBERS = frozenset(["name", "configuration"])  # of the definition of an extension
-
-
-def _copy(value: Any) -> Any:
-    """Copy objects and arrays; numbers keep their text."""
-    if isinstance(value, dict):
-        return {name: _copy(item) for name, item in value.items()}
-    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 def _leaves(errors: list[Any]) -> Iterator[Any]:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.errors import MetadataValidationError
+from zarr_core.errors import MetadataValidationError, ValidationProblem, json_pointer
 from zarr_core.messages import quoted
 from zarr_core.metadata.schema import core_schema
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.strictjson import is_whole
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def check_document(document: JSON, location: Location | str, kind: str) -> dict[
     defined = document
     if not document.keys() <= members:
         defined = {name: value for name, value in document.items() if name in members}
-    problems = [] if schema.accepts(defined) else schema.problems(defined)
+    problems = schema.problems(defined)
     if kind == "array":
         problems += array_problems(document)
     if problems:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import CodecChain
-from zarr_core.errors import CodecChainError, MetadataValidationError
+from zarr_core.errors import CodecChainError, MetadataValidationError, ValidationProblem
 from zarr_core.interfaces.chunk_grid import ChunkGrid
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.attributes import check_attributes
-from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.chunk_shapes import chunk_and_shard_shape
 from zarr_core.normalize.codecs import (
     SHARDING,
@@ -108,14 +107,15 @@ def new_array_metadata(
         "chunk_key_encoding": None,
         "fill_value": data_type.fill_value_to_json(fill),
         "codecs": [
-            definition.to_json() for definition in _resolved(codecs, grid, shape, data_type, fill)
+            definition.to_json()
+            for definition in _with_defaults(codecs, grid, shape, data_type, fill)
         ],
         **other_members(arguments, format_),
     }
-    made = ArrayMetadata.from_json(document, NEW_ARRAY)
+    metadata = ArrayMetadata.from_json(document, NEW_ARRAY)
     if fill_value is None and format_.undefined_fill_values:
-        made = made.replace(fill_value_undefined=True)
-    return made.replace(additional_fields=additional_fields) if additional_fields else made
+        metadata = metadata.replace(fill_value_undefined=True)
+    return metadata.replace(additional_fields=additional_fields) if additional_fields else metadata
 
 
 @contextmanager
@@ -152,7 +152,7 @@ def other_members(arguments: Mapping[str, Any], format_: Format) -> dict[str, JS
     return members
 
 
-def _resolved(
+def _with_defaults(
     codecs: list[ExtensionDefinition],
     grid: ExtensionDefinition,
     shape: tuple[int, ...],
@@ -179,10 +179,10 @@ def grid_of(lengths: Lengths) -> ExtensionDefinition:
         return ExtensionDefinition("regular", {"chunk_shape": shape})
     configuration = {**VARIABLE_GRID.configuration, "chunk_shapes": shape}
     grid = ExtensionDefinition(VARIABLE_GRID.name, configuration)
-    resolved: ExtensionDefinition = create_extension(
+    complete: ExtensionDefinition = create_extension(
         "chunk_grid", grid, NEW_ARRAY.at("/chunk_grid")
     ).to_definition()
-    return resolved
+    return complete
 
 
 def _parse_shards(shards: Any) -> tuple[Any, str]:

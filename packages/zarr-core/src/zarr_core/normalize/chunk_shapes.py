@@ -21,25 +21,12 @@ SHARD_BYTES = 1 << 25
 def chunk_and_shard_shape(
     shape: tuple[int, ...], item_size: int, chunks: Any = "auto", shards: Any = None
 ) -> tuple[Lengths, Lengths | None]:
-    """Choose the shapes of chunks and shards; arguments as for :func:`zarr_core.create_array`.
+    """Choose the shapes of chunks and shards; arguments and errors as for ``create_array``.
 
     A chunk starts as the whole array, and its longest dimension is halved (rounded up) until it
     has at most ``CHUNK_BYTES``.  A shard starts as a chunk, and the dimension with the most shards
     is doubled while the shard has at most ``SHARD_BYTES`` and does not cover that dimension.  If
     only shards are given, they are divided instead of the array, by divisors of their lengths.
-
-    Raises
-    ------
-    ValueError
-        If a length is not positive, the number of lengths is wrong, a shard is not a multiple of
-        a chunk, or chunks within shards have different lengths.
-
-    Examples
-    --------
-    >>> chunk_and_shard_shape((20000, 20000), 8, shards="auto")
-    ((313, 313), (2504, 1252))
-    >>> chunk_and_shard_shape((60, 10), 4, chunks=[[10, 20, 30], 5])
-    (((10, 20, 30), 5), None)
     """
     for value in (chunks, shards):
         if hasattr(value, "choose_shapes"):  # a ChunkLayout

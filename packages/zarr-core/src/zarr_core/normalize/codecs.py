@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.engine.chain import codec_definition
+from zarr_core.engine.chain import CODEC_KINDS, codec_definition
 from zarr_core.errors import (
     CodecChainError,
     ExtensionConfigurationError,
     MetadataValidationError,
     UnknownExtensionError,
 )
-from zarr_core.interfaces.codec import (
-    ArrayToArrayCodec,
-    ArrayToBytesCodec,
-    BytesToBytesCodec,
-    Codec,
-)
+from zarr_core.interfaces.codec import Codec
 from zarr_core.messages import warn_once
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.registry.discovery import is_provided
@@ -36,9 +31,6 @@ DEFAULT_COMPRESSOR = ExtensionDefinition(**ARGUMENTS["compressors"])
 SHARDING = ExtensionDefinition(**ARGUMENTS["shards"])
 TRANSPOSE = ExtensionDefinition(**ARGUMENTS["order"])
 VARIABLE_GRID = ExtensionDefinition(**ARGUMENTS["chunks"])
-
-INTERFACES = (ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec)
-"""The interfaces of codecs, in the order of encoding."""
 
 
 def codec(name: str, /, **configuration: Any) -> ExtensionDefinition:
@@ -132,16 +124,16 @@ def parse_codec_chain(
 
 
 def codec_kind(definition: ExtensionDefinition) -> int | None:
-    """The position of a codec's interface in ``INTERFACES``; None for an unknown codec."""
+    """The position of a codec's interface in ``CODEC_KINDS``; None for an unknown codec."""
     try:
         provider = find_provider("codec", definition)
         if provider is None:
             return None
         extension = provider.load()
-        kinds = [i for i, interface in enumerate(INTERFACES) if issubclass(extension, interface)]
+        kinds = [i for i, interface in enumerate(CODEC_KINDS) if issubclass(extension, interface)]
         if len(kinds) != 1:  # one class can implement several kinds
             codec = create_extension("codec", definition, complete=False)
-            kinds = [i for i, interface in enumerate(INTERFACES) if isinstance(codec, interface)]
+            kinds = [i for i, interface in enumerate(CODEC_KINDS) if isinstance(codec, interface)]
     except UnknownExtensionError:
         return None
     return kinds[0]

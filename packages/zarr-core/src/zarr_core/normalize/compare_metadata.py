@@ -7,12 +7,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
+from zarr_core.engine.chain import CODEC_KINDS
 from zarr_core.engine.resolved_metadata import resolve_cached
-from zarr_core.errors import CodecChainError, ExtensionError, ZarrError
+from zarr_core.errors import (
+    CodecChainError,
+    ExtensionError,
+    ValidationProblem,
+    ZarrError,
+    json_pointer,
+)
+from zarr_core.interfaces.codec import ArrayToBytesCodec
 from zarr_core.messages import shorten
 from zarr_core.metadata.nonstandard import standard_fill_value
 from zarr_core.metadata.validation import ARRAY_MEMBERS, is_fill_value
-from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 from zarr_core.normalize.codecs import codec_kind
 from zarr_core.registry.resolve import create_extension
 
@@ -23,7 +30,6 @@ if TYPE_CHECKING:
     from zarr_core.metadata.array import ArrayMetadata
 
 _MISSING: Any = object()
-_KINDS = ("array -> array", "array -> bytes", "bytes -> bytes")
 
 
 def document_of(metadata: ArrayMetadata) -> dict[str, Any]:
@@ -104,9 +110,9 @@ def _codecs(
     """The differences of a chain by kinds and positions; the array -> bytes codec can be missing."""
     first = 0
     for kind, ones, others in zip(
-        _KINDS, split_codecs(codecs), split_codecs(expected), strict=True
+        CODEC_KINDS.values(), split_codecs(codecs), split_codecs(expected), strict=True
     ):
-        if others or kind != _KINDS[1]:
+        if others or kind != CODEC_KINDS[ArrayToBytesCodec]:
             yield from _lists(metadata, ones, others, pointer, f"{kind} codec", first)
         first += len(ones)
 

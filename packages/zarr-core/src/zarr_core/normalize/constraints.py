@@ -15,13 +15,18 @@ from numpy import can_cast
 from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import inner_order
-from zarr_core.errors import MetadataError, MetadataMismatchError, UnsupportedFieldError
+from zarr_core.errors import (
+    MetadataError,
+    MetadataMismatchError,
+    UnsupportedFieldError,
+    ValidationProblem,
+    problem_lines,
+)
 from zarr_core.interfaces.chunk_grid import ChunkGrid
 from zarr_core.messages import shorten
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.attributes import check_attributes
 from zarr_core.metadata.validation import ARRAY_MEMBERS, check_document, unknown_members
-from zarr_core.metadata.validation_problem import ValidationProblem, problem_lines
 from zarr_core.normalize.array_metadata import (
     DEFAULTS,
     NEW_ARRAY,
@@ -77,19 +82,10 @@ _REQUIRED: dict[str, Any] = {
 
 
 def parse_partial_metadata(metadata: Any, location: str = "metadata") -> dict[str, Any]:
-    """The members of a part of a ``zarr.json``, or of all metadata of an array.
+    """The valid members of a part of a ``zarr.json``, or of all metadata of an array.
 
     Codecs can be names, or any form that ``compressors`` of ``create_array`` accepts; lengths in
     ``shape`` can be null, and so can a fill value, which is then undefined (version 2).
-
-    Raises
-    ------
-    TypeError
-        If the argument is neither a mapping nor ArrayMetadata.
-    MetadataValidationError
-        If it is not valid; has all problems.
-    UnsupportedFieldError
-        If it has unknown members that are not objects with ``"must_understand": false``.
     """
     if isinstance(metadata, ArrayMetadata):
         return document_of(metadata)

@@ -15,14 +15,14 @@ from zarr_core.errors import (
     ExtensionError,
     ExtensionLoadError,
     UnknownExtensionError,
+    ValidationProblem,
+    is_ordinary_error,
 )
 from zarr_core.interfaces.data_type import DataType
 from zarr_core.location import Location
-from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.registry import hints, overrides
 from zarr_core.registry.discovery import CORE, providers, usable_names
-from zarr_core.registry.provider import is_ordinary_error
 from zarr_core.registry.resolve import create_extension, find_provider
 
 if TYPE_CHECKING:

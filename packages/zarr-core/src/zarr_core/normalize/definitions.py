@@ -53,10 +53,9 @@ def parse_chunk_key_encoding(
     definition = (
         format_.chunk_key_encoding if encoding is None else _parse_encoding(encoding, format_)
     )
-    resolved = create_extension(
+    complete: ExtensionDefinition = create_extension(
         "chunk_key_encoding", definition, location.at("/chunk_key_encoding")
-    )
-    complete: ExtensionDefinition = resolved.to_definition()
+    ).to_definition()
     if complete.name != definition.name:  # an alias is kept
         return definition
     return definition if complete.configuration == definition.configuration else complete

@@ -17,7 +17,13 @@ from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
 from zarr_core.registry.entry_points import installed_entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.overrides import overrides
-from zarr_core.registry.provider import DISTRIBUTION, Provider, is_disabled, known, normalize_name
+from zarr_core.registry.provider import (
+    DISTRIBUTION,
+    Provider,
+    is_disabled,
+    normalize_name,
+    registry_cache,
+)
 
 ENTRY_POINTS: dict[str, dict[str, str]] = {
     "codec": {"bytes": "zarr_core.codecs.bytes:BytesCodec"},
@@ -84,22 +90,22 @@ def providers(
     First overrides, then those of the core, then others by name and distribution.  Those that the
     settings disable are included only with ``disabled``.
     """
-    given = [
+    overriding = [
         provider
-        for (point, given_name), provider in overrides.get().items()
-        if point == extension_point and name in (None, given_name)
+        for (point, overridden), provider in overrides.get().items()
+        if point == extension_point and name in (None, overridden)
     ]
-    off = () if disabled else config.settings.disabled_plugins
-    installed = {} if "*" in off else scan().get(extension_point, {})
+    disabled_plugins = () if disabled else config.settings.disabled_plugins
+    installed = {} if "*" in disabled_plugins else scan().get(extension_point, {})
     if name is None:
         core = [*CORE.get(extension_point, {}).values()]
         others = [provider for _, group in sorted(installed.items()) for provider in group]
     else:
         core = [*filter(None, [core_provider(extension_point, name)])]
         others = [*installed.get(name, ())]
-    if off:
+    if disabled_plugins:
         others = [provider for provider in others if not is_disabled(provider.distribution)]
-    return [*given, *core, *others]
+    return [*overriding, *core, *others]
 
 
 def usable_names(extension_point: str) -> list[str]:
@@ -119,7 +125,9 @@ def name_of(extension_point: str, cls: type[Any]) -> str:
         if point == extension_point and override.extension is cls:
             return name
     key = ("name of", extension_point, cls, config.version)
-    return str(known.get(key) or known.put(key, _installed_name(extension_point, cls)))
+    return str(
+        registry_cache.get(key) or registry_cache.put(key, _installed_name(extension_point, cls))
+    )
 
 
 def _installed_name(extension_point: str, cls: type[Any]) -> str:
@@ -151,13 +159,13 @@ def _installed_name(extension_point: str, cls: type[Any]) -> str:
 
 def scan() -> Scan:
     """The installed extensions and alternatives, cached until :func:`refresh`."""
-    scanned: Scan | None = known.get("scan")
-    return known.put("scan", _scan()) if scanned is None else scanned
+    scanned: Scan | None = registry_cache.get("scan")
+    return registry_cache.put("scan", _scan()) if scanned is None else scanned
 
 
 def refresh() -> None:
     """Discard the scan after a distribution was installed or removed at run time."""
-    known.clear()
+    registry_cache.clear()
     config.invalidate_caches()
 
 

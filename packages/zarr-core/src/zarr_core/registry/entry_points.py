@@ -14,7 +14,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from zarr_core.messages import warn
-from zarr_core.registry.provider import known, normalize_name
+from zarr_core.registry.provider import normalize_name, registry_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,11 +36,13 @@ def installed_entry_points(group_prefix: str) -> tuple[EntryPoint, ...]:
     A distribution hides those of the same name in later folders of ``sys.path``.  A warning
     reports a damaged one, which is ignored and hides no other.
     """
-    points: tuple[EntryPoint, ...] | None = known.get(key := ("entry points", group_prefix))
+    points: tuple[EntryPoint, ...] | None = registry_cache.get(
+        key := ("entry points", group_prefix)
+    )
     if points is None:
         read = _read(group_prefix)
         points = tuple(point for point in read if point.group.startswith(group_prefix))
-        known.put(key, points)
+        registry_cache.put(key, points)
     return points
 
 

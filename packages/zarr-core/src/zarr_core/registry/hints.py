@@ -12,7 +12,7 @@ from zarr_core.registry.discovery import providers, usable_names
 from zarr_core.registry.entry_points import installed_entry_points
 from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
-from zarr_core.registry.provider import is_disabled, known
+from zarr_core.registry.provider import is_disabled, registry_cache
 
 if TYPE_CHECKING:
     from zarr_core.location import Location
@@ -108,12 +108,12 @@ def _for_other_library(extension_point: str, name: str) -> str:
             return f"{provider} provides it for zarr-python; to use it: pip install zarr-bridge"
     plain = name.removeprefix("numcodecs.")
     library, needed = ("zarr", " zarr-bridge") if plain == name else ("numcodecs", "")
-    if (published := known.get("published")) is None:
+    if (published := registry_cache.get("published")) is None:
         import tomllib  # seldom needed
         from importlib.resources import files
 
         text = files(__package__).joinpath("published_extensions.toml").read_text()
-        published = known.put("published", tomllib.loads(text))
+        published = registry_cache.put("published", tomllib.loads(text))
     for distribution, kinds in published.items():
         if plain in kinds.get(f"{library}.{extension_point}", "").split():
             return f"A package with it has been published: pip install {distribution}{needed}"

@@ -8,12 +8,11 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr_core.config import config
-from zarr_core.errors import ExtensionLoadError, ZarrError
+from zarr_core.errors import ExtensionLoadError, ValidationProblem, ZarrError, is_ordinary_error
 from zarr_core.messages import warn_once
-from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry.discovery import providers
 from zarr_core.registry.overrides import class_provider
-from zarr_core.registry.provider import Provider, is_ordinary_error, known
+from zarr_core.registry.provider import Provider, registry_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -105,7 +104,7 @@ def choose(hook: str, items: Sequence[T], names: Iterable[str], **arguments: Any
 
 def check_metadata(location: Location, document: Mapping[str, JSON]) -> list[ValidationProblem]:
     """The problems that the hooks ``zarr_check_metadata`` report."""
-    if not active(hook := "zarr_check_metadata"):
+    if not is_implemented(hook := "zarr_check_metadata"):
         return []
     document = deepcopy(dict(document))  # a hook could change it
     problems = _call(hook, location=location, document=document)
@@ -124,8 +123,8 @@ def extension_used(location: Location, extension_point: str, name: str, provider
         warn_once(str(failure))
 
 
-def active(hook: str = "zarr_extension_used") -> bool:
-    """Whether a plugin implements a hook, by default the one that observes extensions."""
+def is_implemented(hook: str) -> bool:
+    """Whether a plugin implements a hook."""
     return bool(_callers(hook))
 
 
@@ -154,11 +153,11 @@ def _call(
 def _callers(hook: str) -> list[tuple[Provider, HookCaller]]:
     """The plugins that have a hook, and what calls it; the plugin that was added last is first."""
     key = hook, config.version
-    if (callers := known.get(key)) is None and (thread := get_ident()) not in _loading:
+    if (callers := registry_cache.get(key)) is None and (thread := get_ident()) not in _loading:
         # Without a lock: another thread that imports the same plugin could wait for this one.
         _loading.add(thread)  # a plugin can open an array while it is imported
         try:
-            callers = known.put(key, _load(hook))
+            callers = registry_cache.put(key, _load(hook))
         finally:
             _loading.discard(thread)
     return callers or []

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from zarr_core.definition import JSON, ExtensionDefinition
+    from zarr_core.errors import ValidationProblem
     from zarr_core.location import Location
-    from zarr_core.metadata.validation_problem import ValidationProblem
     from zarr_core.registry.provider import Provider
 
 hookspec = pluggy.HookspecMarker("zarr_core")

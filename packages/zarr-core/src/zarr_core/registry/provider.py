@@ -92,8 +92,8 @@ class Provider:
             If it cannot be imported, is not valid for the extension point, or was written for
             another version of the extension interface.
         """
-        extension = known.get(self)
-        return known.put(self, _load(self)) if extension is None else extension
+        extension = registry_cache.get(self)
+        return registry_cache.put(self, _load(self)) if extension is None else extension
 
     def failure(
         self, reason: str, event: str = "failed when it was called", remedy: str = ""
@@ -110,8 +110,8 @@ class Provider:
 
 
 # Cleared when distributions are installed at run time; errors are not cached.
-known: Cache[Hashable, Any] = Cache(4096)
-"""What is known of extensions: entry points, classes, schemas.  Discarded by ``refresh``."""
+registry_cache: Cache[Hashable, Any] = Cache(4096)
+"""Entry points, classes and schemas of extensions.  Cleared by ``refresh``."""
 
 
 def _load(provider: Provider) -> Any:
@@ -175,11 +175,3 @@ def is_disabled(distribution: str) -> bool:
     if not disabled or distribution == DISTRIBUTION:
         return False
     return "*" in disabled or normalize_name(distribution) in map(normalize_name, disabled)
-
-
-def is_ordinary_error(error: BaseException) -> bool:
-    """Whether an error is a fault of the called code, not a request to stop the program.
-
-    Includes panics of modules written in Rust, which derive from BaseException.
-    """
-    return isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"

@@ -16,20 +16,16 @@ from zarr_core.errors import (
     ExtensionConflictError,
     ExtensionError,
     UnknownExtensionError,
+    ValidationProblem,
+    is_ordinary_error,
+    reason,
 )
 from zarr_core.location import NO_LOCATION, Location
 from zarr_core.messages import quoted, warn_once
-from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry import discovery, hints, hooks, schemas
 from zarr_core.registry.extension_points import get_extension_point
 from zarr_core.registry.overrides import overrides
-from zarr_core.registry.provider import (
-    DISTRIBUTION,
-    is_disabled,
-    is_ordinary_error,
-    known,
-    normalize_name,
-)
+from zarr_core.registry.provider import DISTRIBUTION, is_disabled, normalize_name, registry_cache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,28 +46,22 @@ def find_class(extension_point: str, name: str, location: Location = NO_LOCATION
 def find_provider(
     extension_point: str, definition: ExtensionDefinition, location: Location = NO_LOCATION
 ) -> Provider | None:
-    """Find the provider for a definition; None if it is unknown.  Does not import the extension.
+    """Find the provider for a definition, without import; None if it is unknown.
 
-    Raises
-    ------
-    UnknownExtensionError
-        If the settings select a distribution that does not provide it.
-    ExtensionConflictError
-        If several distributions provide it and none is selected.
+    An UnknownExtensionError if the settings select a distribution without it, an
+    ExtensionConflictError if several distributions provide it and none is selected.
     """
     name = definition.name
     if provider := overrides.get().get((extension_point, name)):  # 1. overrides
         return provider
     choice = config.settings.providers.get(f"{extension_point}.{name}", "")  # 2. the settings
-    core = discovery.CORE.get(extension_point, {}).get(name)  # 3. the core
-    if core and not choice:
+    core = None if choice else discovery.core_provider(extension_point, name)  # 3. the core
+    if core:
         return core
-    cached: Provider | None = known.get(key := (extension_point, name, config.version))
+    cached: Provider | None = registry_cache.get(key := (extension_point, name, config.version))
     if cached:
         return cached
-    raw_bits = None if choice else discovery.core_provider(extension_point, name)
-    # 4. installed distributions
-    candidates = [raw_bits] if raw_bits else discovery.providers(extension_point, name)
+    candidates = discovery.providers(extension_point, name)  # 4. installed distributions
     if not (selected := _selected(candidates, choice)):  # 5. hooks
         candidates += [
             provider
@@ -88,7 +78,7 @@ def find_provider(
             raise ExtensionConflictError(extension_point, name, map(str, selected))
         selected = [chosen]
     if selected and selected[0].extension is None:  # hooks supply classes for one configuration
-        known.put(key, selected[0])
+        registry_cache.put(key, selected[0])
     return selected[0] if selected else None
 
 
@@ -163,36 +153,15 @@ def create_extension(
             raise hints.unknown_extension_error(extension_point, definition.name, location)
         return None
     extension = provider.load()
-    pointer = location.pointer
-    if problems := schemas.problems(provider, definition, pointer, complete):
-        # Nonstandard forms are read if they are stored, and in arguments, which are stored as valid.
-        is_lenient = not (complete and isinstance(location.store, str | None))
-        standard = is_lenient and schemas.standard_form(provider, definition, location, complete)
-        if not standard:
-            raise _invalid(provider, definition.name, location, problems)
-        definition = standard
+    definition = _valid_definition(provider, definition, location, complete)
     token = _enclosing.set((location, complete))
     try:
         instance = extension.from_definition(definition)
-    except (ExtensionConfigurationError, UnknownExtensionError) as error:
-        if error.location:  # from an inner extension
-            raise
-        inner = (error.extension_point, error.extension_name)
-        if isinstance(error, UnknownExtensionError):
-            raise UnknownExtensionError(*inner, location, error.known, error.hint) from error
-        problems = [problem.below(pointer) for problem in error.problems]
-        if inner == (extension_point, definition.name):
-            raise _invalid(provider, definition.name, location, problems) from error
-        raise ExtensionConfigurationError(*inner, location, problems) from error
-    except ExtensionError:
-        raise
     except BaseException as error:
-        if not is_ordinary_error(error):
+        about_definition = _about_definition(error, provider, definition, location, complete)
+        if about_definition is error:
             raise
-        # Members that the schema requires can be missing.
-        problems = [] if complete else schemas.problems(provider, definition, pointer)
-        problems = problems or [ValidationProblem(f"{pointer}/configuration", reason(error))]
-        raise _invalid(provider, definition.name, location, problems) from error
+        raise about_definition from error
     finally:
         _enclosing.reset(token)
     if not isinstance(instance, extension) and not isinstance(
@@ -201,9 +170,51 @@ def create_extension(
         raise provider.failure(
             f"from_definition returned {instance!r}, which is not a {extension_point}"
         )
-    if hooks.active():
-        hooks.extension_used(location, extension_point, definition.name, provider)
+    hooks.extension_used(location, extension_point, definition.name, provider)
     return instance
+
+
+def _valid_definition(
+    provider: Provider, definition: ExtensionDefinition, location: Location, complete: bool
+) -> ExtensionDefinition:
+    """The definition, or its valid form if it is nonstandard; else raises all problems."""
+    problems = schemas.problems(provider, definition, location.pointer, complete)
+    if not problems:
+        return definition
+    # Nonstandard forms are read if they are stored, and in arguments, which are stored as valid.
+    is_lenient = not (complete and isinstance(location.store, str | None))
+    standard = is_lenient and schemas.standard_form(provider, definition, location, complete)
+    if not standard:
+        raise _invalid(provider, definition.name, location, problems)
+    return standard
+
+
+def _about_definition(
+    error: BaseException,
+    provider: Provider,
+    definition: ExtensionDefinition,
+    location: Location,
+    complete: bool,
+) -> BaseException:
+    """An error of ``from_definition`` as one about the definition; others are not changed."""
+    name, pointer = definition.name, location.pointer
+    if isinstance(error, UnknownExtensionError) and not error.location:
+        return UnknownExtensionError(
+            error.extension_point, error.extension_name, location, error.known, error.hint
+        )
+    if isinstance(error, ExtensionConfigurationError) and not error.location:
+        problems = [problem.below(pointer) for problem in error.problems]
+        if (error.extension_point, error.extension_name) == (provider.extension_point, name):
+            return _invalid(provider, name, location, problems)
+        return ExtensionConfigurationError(
+            error.extension_point, error.extension_name, location, problems
+        )
+    if isinstance(error, ExtensionError) or not is_ordinary_error(error):
+        return error
+    # Members that the schema requires can be missing.
+    problems = [] if complete else schemas.problems(provider, definition, pointer)
+    problems = problems or [ValidationProblem(f"{pointer}/configuration", reason(error))]
+    return _invalid(provider, name, location, problems)
 
 
 def _invalid(
@@ -254,11 +265,3 @@ def create_data_type(
 _enclosing: ContextVar[tuple[Location, bool]] = ContextVar(
     "zarr_core_definition", default=(NO_LOCATION, True)
 )
-
-
-def reason(error: BaseException) -> str:
-    """The message of an error in an extension; with the class unless ValueError or TypeError."""
-    message = str(error)
-    if message and isinstance(error, (ValueError, TypeError)):
-        return message
-    return f"{type(error).__name__}: {message}"

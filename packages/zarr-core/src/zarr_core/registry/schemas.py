@@ -15,17 +15,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.definition import ordinary
 from zarr_core.errors import ZarrError
 from zarr_core.messages import warn
 from zarr_core.metadata.schema import InvalidSchemaError, Schema
 from zarr_core.registry import discovery
-from zarr_core.registry.provider import known
+from zarr_core.registry.provider import registry_cache
 
 if TYPE_CHECKING:
     from zarr_core.definition import ExtensionDefinition
+    from zarr_core.errors import ValidationProblem
     from zarr_core.location import Location
-    from zarr_core.metadata.validation_problem import ValidationProblem
     from zarr_core.registry.provider import Provider
 
 
@@ -50,7 +49,7 @@ def standard_form(
     schema = schema_of(provider, complete)
     assert schema is not None  # it found the problems
     configuration, notes = schema.standard_form(
-        ordinary(definition.configuration), f"{location.pointer}/configuration"
+        definition.configuration, f"{location.pointer}/configuration"
     )
     if schema.problems(configuration):
         return None
@@ -62,8 +61,8 @@ def standard_form(
 
 def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
     """The schema of the configuration of an extension; without ``complete``, requires no member."""
-    if (schema := known.get(key := ("schema", provider, complete))) is None:
-        schema = known.put(key, _read(provider, complete) or False)
+    if (schema := registry_cache.get(key := ("schema", provider, complete))) is None:
+        schema = registry_cache.put(key, _read(provider, complete) or False)
     return schema or None
 
 

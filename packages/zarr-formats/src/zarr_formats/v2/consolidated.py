@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON
 
-_LEVEL = 2  # of documents in a .zmetadata
 _NODES = (".zarray", ".zgroup")
 _ENDINGS = tuple(f"/{name}" for name in _NODES)
 _DOCUMENTS = (*_NODES, ".zattrs")
@@ -98,18 +97,19 @@ def encode_consolidated(
         What it is, for errors.
     """
     members: Any = document
-    texts = consolidated.encoded_at(_LEVEL)
-    new = texts.unknown(members["metadata"])
     # Other writers leave NaN tokens.
-    kept = members["metadata"] | {key: keep_nonfinite(value) for key, value in new.items()}
-    copies, text = texts.encode(kept, location, "/metadata")
-    envelope: Any = strictjson.plain({**members, "metadata": {}}, location)
+    new = {
+        key: keep_nonfinite(value)
+        for key, value in members["metadata"].items()
+        if not isinstance(value, strictjson.EncodedObject)
+    }
+    envelope: Any = strictjson.plain({**members, "metadata": members["metadata"] | new}, location)
+    envelope["metadata"] = copies = strictjson.keep_texts(envelope["metadata"])
     entries: dict[str, Any] = {**consolidated.entries}
     for path, _, name in (key.rpartition("/") for key in new):
         if path in entries:
             entries[path] = {**entries[path], name: copies[f"{path}/{name}"]}
-    encoded = strictjson.encode({**envelope, "metadata": text})
-    return encoded, ConsolidatedMetadata(entries, {**envelope, "metadata": copies}, texts)
+    return strictjson.encode(envelope), ConsolidatedMetadata(entries, envelope)
 
 
 def _entries(document: dict[str, JSON]) -> dict[str, JSON]:
