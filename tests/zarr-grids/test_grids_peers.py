@@ -63,33 +63,3 @@ def test_shards_of_zarr_python(tmp_path, chunks):
     # The same is written for the same lengths.
     made_here = zarr_core.create_array(shape=(60, 100), dtype="i4", chunks=chunks)
     assert made_here.metadata.chunk_grid.to_json() == ours.metadata.chunk_grid.to_json()
-
-
-@pytest.mark.usefixtures("zarr_python")
-def test_shards_both_ways(tmp_path):
-    theirs = zarr.create_array(
-        tmp_path / "a", shape=(60, 100), dtype="i4", chunks=(5, 10), shards=[[10, 20, 30], [50, 50]]
-    )
-    theirs[...] = VALUES
-    ours = zarr_core.open(tmp_path / "a", mode="r+")
-    assert (ours[...] == VALUES).all()
-    assert (ours.chunks, ours.shards) == ((5, 10), ((10, 20, 30), (50, 50)))
-    ours.append(VALUES[:7])  # which zarr-python refuses, as 5 does not divide 7
-    again = zarr.open_array(tmp_path / "a")
-    assert again.write_chunk_sizes == ours.write_chunk_sizes
-    assert (again[...] == np.concatenate([VALUES, VALUES[:7]])).all()
-
-
-@pytest.mark.parametrize("shapes", SHAPES)
-@pytest.mark.parametrize("codec", [None, "gzip"])
-def test_zarrs_both_ways(tmp_path, shapes, codec):
-    zarrista = pytest.importorskip("zarrista", reason="zarrista needs a newer Python")
-    ours = made(tmp_path / "a", shapes, compressors=codec)
-    theirs = zarrista.Array.open(zarrista.store.FilesystemStore(str(tmp_path / "a")))
-    tensor = theirs.retrieve_array_subset(...)
-    assert (np.frombuffer(tensor.buffer(), "i4").reshape(tensor.shape) == VALUES).all()
-    theirs.store_array_subset(..., zarrista.ArrayBytes((VALUES + 1).tobytes()))
-    assert (ours[...] == VALUES + 1).all()
-    # Its own document of the same array.
-    theirs.store_metadata()
-    assert zarr_core.open(tmp_path / "a").chunks == ours.chunks
