@@ -36,6 +36,26 @@ def test_applies_no_codec_by_default():
     assert codec.decode(b"\0" + NOISE, 1000) == NOISE
 
 
+@pytest.mark.parametrize("mask", range(8))
+def test_every_mask(mask):
+    codecs = [ShuffleCodec(4), GzipCodec(1), Crc32cCodec()]
+    codec = with_mask(codecs, mask)
+    chunk = np.arange(250, dtype="<u4").tobytes()
+    expected = chunk
+    for place, inner in enumerate(codecs):
+        if mask >> place & 1:
+            expected = inner.encode(expected, None)
+    encoded = codec.encode(memoryview(chunk), None)
+    assert encoded == bytes([mask]) + bytes(expected)
+    # Reading calls no decision.
+    plain = ConditionalCodec(codecs)
+    assert plain.decode(encoded, 1000) == chunk
+    assert plain.decode(encoded, None) == chunk
+    out = bytearray(1000)
+    plain.decode_into(encoded, memoryview(out))
+    assert out == chunk
+
+
 @pytest.mark.parametrize(
     ("count", "bits", "size"),
     [(0, None, 0), (1, None, 1), (8, None, 1), (9, None, 2), (1, 16, 2), (0, 8, 1), (17, 32, 4)],

@@ -58,6 +58,7 @@ LABELS = {"dtype": "|O", "labels": ["a"]}
 SCALE = {"scale": 1, "offset": 1}
 SECONDS = {"unit": "s", "scale_factor": 1}
 FIELD = {"name": "x", "data_type": "int8"}
+EXPERT = {"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19, "minexp": -2}
 # Those of registered codecs and data types are cases of the corpus.
 INVALID = {
     "codec/gzip": [{}, {"level": 5, "mtime": 0}],
@@ -103,6 +104,7 @@ INVALID = {
     "codec/numcodecs.shuffle": [{"elementsize": -1}],
     "codec/numcodecs.zlib": [{"level": 10}],
     "codec/numcodecs.zstd": [{"level": 23}],
+    "codec/zfp": [{**EXPERT, "maxbits": 0}, {**EXPERT, "minexp": -2000}],
     "data_type/bfloat16": [{"bias": 127}],
     "data_type/bytes": [{"length_bytes": 3}],
     "data_type/complex_float16": [{"part": "float16"}],

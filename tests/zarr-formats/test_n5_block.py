@@ -194,6 +194,15 @@ def test_configurations_that_are_rejected(name, codecs):
 TRANSPOSE = {"name": "transpose", "configuration": {"order": [1, 0]}}
 
 
+def test_n5_default_asks_for_the_whole_transposition():
+    bound([TRANSPOSE, BIG], "n5_default")
+    bound([TRANSPOSE, "bytes"], "n5_default", "u1")
+    same = {"name": "transpose", "configuration": {"order": [0, 1]}}
+    for codecs in ([BIG], [same, BIG], [TRANSPOSE, TRANSPOSE, BIG], [BIG, GZIP]):
+        with pytest.raises(ValueError, match="transpose"):
+            bound(codecs, "n5_default")
+
+
 def test_n5_default_chooses_what_is_left_open():
     made = N5DefaultCodec(["bytes", "gzip"]).resolve(chunk((2, 3, 4)))
     names = [item.name for item in made.codecs]
