@@ -63,3 +63,18 @@ def test_shards_of_zarr_python(tmp_path, chunks):
     # The same is written for the same lengths.
     made_here = zarr_core.create_array(shape=(60, 100), dtype="i4", chunks=chunks)
     assert made_here.metadata.chunk_grid.to_json() == ours.metadata.chunk_grid.to_json()
+
+
+@pytest.mark.usefixtures("zarr_python")
+def test_shards_both_ways(tmp_path):
+    theirs = zarr.create_array(
+        tmp_path / "a", shape=(60, 100), dtype="i4", chunks=(5, 10), shards=[[10, 20, 30], [50, 50]]
+    )
+    theirs[...] = VALUES
+    ours = zarr_core.open(tmp_path / "a", mode="r+")
+    assert (ours[...] == VALUES).all()
+    assert (ours.chunks, ours.shards) == ((5, 10), ((10, 20, 30), (50, 50)))
+    ours.append(VALUES[:7])  # which zarr-python refuses, as 5 does not divide 7
+    again = zarr.open_array(tmp_path / "a")
+    assert again.write_chunk_sizes == ours.write_chunk_sizes
+    assert (again[...] == np.concatenate([VALUES, VALUES[:7]])).all()

@@ -87,6 +87,16 @@ def test_invalid_lengths(shape, message):
         made((4, 4), [4, shape])
 
 
+@pytest.mark.parametrize(
+    "configuration",
+    [{"chunk_shapes": [4]}, {"kind": "file", "chunk_shapes": [4]}, {"kind": "inline"},
+     {"kind": "inline", "chunk_shapes": {"0": 4}}],
+)  # fmt: skip
+def test_configurations_that_the_schema_refuses_raise_without_it(configuration):
+    with pytest.raises(ExtensionConfigurationError):
+        RectilinearGrid.from_definition(ExtensionDefinition("rectilinear", configuration))
+
+
 def test_chunks_that_do_not_cover_the_array():
     with pytest.raises(
         MetadataValidationError, match="dimension 1: the chunks cover 5 of 6 elements"
