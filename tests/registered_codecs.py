@@ -42,6 +42,11 @@ def chain(codec, array, fill=0, name=None):
     return CodecChain.of(*items).prepare(representation(array, fill, name))
 
 
+def encode(codec, array):
+    """What an array -> array codec gives for a chunk."""
+    return codec.encode(array, representation(array))
+
+
 def round_trip(codec, array, fill=0, name=None):
     """Encode and decode; the chunk must not change, and the encoded size must be as declared."""
     bound = chain(codec, array, fill, name).with_settings(write_empty_chunks=True)

@@ -1,11 +1,14 @@
-"""What the tests of the codecs share: stored chunks of other writers, and a limit on memory."""
+"""Fixtures of the tests of codecs: chunks of other writers, optional libraries, limited memory."""
 
+import sys
 import tracemalloc
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+import zarr_codecs
+from zarr_codecs import _deflate, _zstandard
 
 DATA = Path(__file__).parent / "data"
 
@@ -20,6 +23,30 @@ def content():
 def golden():
     """Read a file of ``data``."""
     return lambda name: (DATA / f"{name}.bin").read_bytes()
+
+
+@pytest.fixture
+def without_optional_libraries(monkeypatch):
+    """As if deflate and zstandard were not installed."""
+    for name in ("deflate", "zstandard"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "zarr_codecs._libdeflate", raising=False)
+    monkeypatch.delattr(zarr_codecs, "_libdeflate", raising=False)
+    _deflate.libdeflate.cache_clear()
+    _zstandard._library.cache_clear()
+    assert _deflate.libdeflate() is None
+    yield
+    _deflate.libdeflate.cache_clear()
+    _zstandard._library.cache_clear()
+
+
+@pytest.fixture(params=["with optional libraries", "without them"])
+def library(request):
+    """With deflate and zstandard, and as if they were not installed."""
+    if request.param == "without them":
+        request.getfixturevalue("without_optional_libraries")
+    else:
+        pytest.importorskip("deflate")
 
 
 @pytest.fixture

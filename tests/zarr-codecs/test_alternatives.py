@@ -1,6 +1,5 @@
 """Alternative providers pass the tests of their codecs and agree with the default provider."""
 
-import gzip
 import json
 import os
 import subprocess
@@ -15,7 +14,6 @@ import pytest
 from zarr_conformance.kit import BytesToBytesCodecTests
 from zarr_core.config import config
 from zarr_core.extension import (
-    ChecksumError,
     ChunkDecodeError,
     ExtensionDefinition,
     create_extension,
@@ -147,51 +145,6 @@ def test_more_effort_never_gives_many_more_bytes(name, choice):
     sizes = [len(made(name, choice, level=level).encode(content, None)) for level in range(10)]
     assert all(after <= before * 1.03 for before, after in pairwise(sizes))
     assert sizes[1] < 0.6 * sizes[0]
-
-
-@pytest.mark.parametrize("name", ["level-0-zlib", "tensorstore", "two-members", "with-file-name"])
-def test_isal_reads_what_others_have_stored(name, golden, content):
-    assert bytes(made("gzip", ISAL).decode(golden(f"gzip-{name}"), len(content))) == content
-
-
-def test_isal_reads_members_after_each_other():
-    codec = made("gzip", ISAL)
-    large = bytes(1 << 19)
-    empty = gzip.compress(b"")
-    assert codec.decode(empty + gzip.compress(CONTENT) + empty, len(CONTENT)) == CONTENT
-    members = gzip.compress(large, 0) + gzip.compress(large, 9)
-    assert codec.decode(members, 1 << 20) == bytes(1 << 20)
-    out = bytearray(3 * len(CONTENT))
-    codec.decode_into(gzip.compress(CONTENT) * 3, memoryview(out))
-    assert out == CONTENT * 3
-
-
-def test_isal_error_messages():
-    encoded = gzip.compress(CONTENT)
-    size = len(CONTENT)
-    flipped = {place: bytearray(encoded) for place in (-1, -5)}
-    for place, data in flipped.items():
-        data[place] ^= 1
-    for data, kind, message in [
-        (b"", ChunkDecodeError, "truncated|0 bytes of DEFLATE cannot decode to"),
-        (encoded[:-1], ChunkDecodeError, "truncated"),
-        (
-            encoded + b"garbage!!!",
-            ChunkDecodeError,
-            f"byte {len(encoded)} on are not a gzip member",
-        ),
-        (gzip.compress(CONTENT + b"x"), ChunkDecodeError, f"more than {size} bytes"),
-        (gzip.compress(CONTENT[1:]), ChunkDecodeError, f"{size - 1} bytes instead of {size}"),
-        (zlib.compress(CONTENT), ChunkDecodeError, "header|wrapper"),
-        *((data, ChecksumError, "does not match its content") for data in flipped.values()),
-    ]:
-        for decode in (
-            lambda data: made("gzip", ISAL).decode(data, size),
-            lambda data: made("gzip", ISAL).decode_into(data, memoryview(bytearray(size))),
-        ):
-            with pytest.raises(kind, match=message) as caught:
-                decode(data)
-            assert caught.value.codec == "gzip"
 
 
 @pytest.mark.parametrize(("name", "choice"), DEFLATE)

@@ -1,13 +1,11 @@
 """What every bytes -> bytes codec of the package must do."""
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from zarr_codecs.bitround import BitroundCodec
 from zarr_codecs.blosc import BloscCodec
 from zarr_codecs.bz2 import Bz2Codec
 from zarr_codecs.checksums import (
@@ -22,9 +20,10 @@ from zarr_codecs.gzip import GzipCodec
 from zarr_codecs.lz4 import Lz4Codec
 from zarr_codecs.lzma import LzmaCodec
 from zarr_codecs.numcodecs_names import NumcodecsBloscCodec, NumcodecsGzipCodec, NumcodecsZstdCodec
+from zarr_codecs.transpose import TransposeCodec
 from zarr_codecs.zlib import ZlibCodec
 from zarr_codecs.zstd import ZstdCodec
-from zarr_core.extension import ChunkDecodeError, ExtensionDefinition
+from zarr_core.extension import ChecksumError, ChunkDecodeError
 
 CODECS = [
     GzipCodec(0),
@@ -55,24 +54,119 @@ CODECS = [
 ]
 
 codecs = pytest.mark.parametrize("codec", CODECS, ids=repr)
-# Repetition makes compressible content, which short random bytes are not.
-contents = st.builds(lambda part, times: part * times, st.binary(max_size=300), st.integers(0, 40))
+GOLDEN = {"gzip": GzipCodec(), "zstd": ZstdCodec(), "blosc": BloscCodec(), "crc32c": Crc32cCodec()}
 
 
-@codecs
-@settings(max_examples=40, deadline=None)
-@given(content=contents)
-def test_round_trip(codec, content):
-    encoded = bytes(codec.encode(content, None))
-    assert bytes(codec.decode(encoded, len(content))) == content
-    assert bytes(codec.decode(encoded, None)) == content
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("gzip-zarr-python", "gzip-tensorstore", "gzip-level-0-zlib", "gzip-two-members"),
+        *("gzip-with-file-name", "zstd-zarr-python", "zstd-checksum-zarr-python"),
+        *("zstd-tensorstore", "zstd-unknown-size", "zstd-skippable-and-two-frames"),
+        *("blosc-lz4-shuffle-zarr-python", "blosc-zstd-bitshuffle-zarr-python"),
+        *("blosc-blosclz-noshuffle-zarr-python", "blosc-lz4hc-shuffle-zarr-python"),
+        *("blosc-zlib-shuffle-zarr-python", "blosc-lz4-bitshuffle-tensorstore"),
+        *("blosc-zstd-shuffle-tensorstore", "crc32c-zarr-python", "crc32c-tensorstore"),
+    ],
+)
+def test_reads_bytes_of_other_libraries(library, golden, content, name):
+    codec = GOLDEN[name.partition("-")[0]]
     out = bytearray(len(content))
-    codec.decode_into(encoded, memoryview(out))
+    codec.decode_into(golden(name), memoryview(out))
     assert out == content
+    assert codec.decode(golden(name), len(content)) == content
+    assert codec.decode(golden(name), None) == content
+
+
+INVALID = [
+    (GzipCodec, "level", [-1, 10, 5.0, True, "5", None], "integer from 0 to 9"),
+    (ZstdCodec, "level", [-131073, 23, 3.0, True, "3", None], "integer from -131072 to 22"),
+    (ZstdCodec, "checksum", [0, 1, "true", None], "true or false"),
+    (BloscCodec, "cname", ["gzip", None], ""),
+    (BloscCodec, "clevel", [10, -1, 5.0, True], ""),
+    (BloscCodec, "shuffle", [1, "auto"], ""),
+    (BloscCodec, "typesize", [0, 4.0], ""),
+    (BloscCodec, "blocksize", [-1, 2**31, True], ""),
+    (BitroundCodec, "keepbits", [0, -1, 1.5, True, None], "integer of at least 1"),
+    (TransposeCodec, "order", [[0, 0], [1, 2], [-1, 0], [0, 1.0], [True, False], ["0"]], "permut"),
+]
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "value", "message"),
+    [(make, name, value, message) for make, name, values, message in INVALID for value in values],
+)
+def test_constructors_reject_values(make, name, value, message):
+    with pytest.raises(ValueError, match=f"{name} must be .*{message}"):
+        make(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("codec", "configuration"),
+    [
+        (GzipCodec(), {"level": 5}),
+        (ZstdCodec(), {"level": 0, "checksum": False}),
+        (ZstdCodec(3, checksum=True), {"level": 3, "checksum": True}),
+        (Crc32cCodec(), {}),
+        (TransposeCodec((1, 0)), {"order": [1, 0]}),
+    ],
+    ids=repr,
+)
+def test_configurations_have_all_members(codec, configuration):
+    assert codec.to_configuration() == configuration
+
+
+CHECKSUMS = [
+    *(Crc32cCodec(), Crc32Codec(), Crc32Codec("end"), NumcodecsCrc32cCodec(), Adler32Codec()),
+    *(Fletcher32Codec(), JenkinsLookup3Codec()),
+]
+
+
+@pytest.mark.parametrize("codec", CHECKSUMS, ids=repr)
+def test_checksums_detect_any_bit_flip(codec):
+    encoded = bytearray(codec.encode(bytes(range(40)), None))
+    assert codec.encoded_size(40) == len(encoded) == 44
+    for position in range(len(encoded)):
+        encoded[position] ^= 4
+        with pytest.raises(ChecksumError, match="the stored checksum is 0x") as caught:
+            codec.decode(encoded, 40)
+        assert caught.value.codec == codec.name
+        encoded[position] ^= 4
+    assert codec.detects_damage
+    for size in range(4):
+        with pytest.raises(ChunkDecodeError, match=f"{size} bytes are too few for a checksum of 4"):
+            codec.decode(bytes(size), None)
+    with pytest.raises(ChunkDecodeError, match="decodes to 40 bytes instead of 11"):
+        codec.decode(encoded, 11)
+
+
+# RFC 3720, section B.4 "CRC Examples"
+@pytest.mark.parametrize(
+    ("content", "checksum"),
+    [
+        (bytes(32), 0x8A9136AA),
+        (b"\xff" * 32, 0x62A8AB43),
+        (bytes(range(32)), 0x46DD794E),
+        (bytes(range(31, -1, -1)), 0x113FDB5C),
+        (b"", 0),
+    ],
+)
+def test_examples_of_the_rfc(content, checksum):
+    assert Crc32cCodec().encode(content, None) == content + checksum.to_bytes(4, "little")
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_checksums_are_removed_without_a_copy(at_most, kind):
+    encoded = kind(Crc32cCodec().encode(bytes(1 << 20), None))
+    out = memoryview(bytearray(1 << 20))
+    with at_most(10_000):
+        view = Crc32cCodec().decode(encoded, 1 << 20)
+        Crc32cCodec().decode_into(encoded, out)
+    assert len(view) == 1 << 20
 
 
 @codecs
-@pytest.mark.parametrize("size", [1 << 17, (1 << 17) + 1, 3_000_001])
+@pytest.mark.parametrize("size", [1 << 17, (1 << 17) + 1, 1_000_001])
 def test_round_trip_of_large_chunks(codec, size):
     content = (np.cumsum(np.arange(size) % 7, dtype="u4") >> 3).astype("u1").tobytes()
     encoded = codec.encode(content, None)
@@ -81,19 +175,6 @@ def test_round_trip_of_large_chunks(codec, size):
     assert out == content
     assert bytes(codec.decode(encoded, size)) == content
     assert bytes(codec.decode(encoded, None)) == content
-
-
-@codecs
-@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, lambda b: memoryview(bytearray(b))])
-@pytest.mark.parametrize("size", [0, 2400])
-def test_takes_any_buffer_and_does_not_change_it(codec, kind, size):
-    content = bytes(range(240)) * 10
-    content = content[:size]
-    data = kind(content)
-    encoded = kind(bytes(codec.encode(data, None)))
-    before = bytes(encoded)
-    assert bytes(codec.decode(encoded, size)) == content
-    assert (bytes(data), bytes(encoded)) == (content, before)
 
 
 @codecs
@@ -127,42 +208,8 @@ def test_rejects_bytes_after_the_end(codec, tail):
 
 
 @codecs
-def test_threads_may_share_it(codec):
-    contents = [bytes([number]) * (500 + number) for number in range(60)]
-
-    def work(content):
-        return all(
-            bytes(codec.decode(codec.encode(content, None), len(content))) == content
-            for _ in range(20)
-        )
-
-    with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(work, contents))
-
-
-@codecs
 def test_is_a_value(codec):
     assert pickle.loads(pickle.dumps(codec)) == codec
     assert hash(codec) == hash(pickle.loads(pickle.dumps(codec)))
     with pytest.raises((FrozenInstanceError, AttributeError, TypeError)):
         codec.level = 1  # a member of some, and of the others none
-
-
-@codecs
-def test_configuration_round_trip(codec):
-    configuration = codec.to_configuration()
-    if isinstance(codec, BloscCodec) and codec.typesize is None:
-        configuration |= {"typesize": 1}
-    made = type(codec).from_definition(ExtensionDefinition("name", configuration))
-    assert made.to_configuration() == configuration
-
-
-@pytest.mark.parametrize("dtype", ["<i2", ">i2", "<f8", ">c16", "?", "V3", "<U5"])
-@codecs
-def test_elements_of_any_type(codec, dtype):
-    elements = np.frombuffer(np.random.default_rng(1).bytes(240 * 8), "u1")[: 16 * 3 * 20].view(
-        "u1"
-    )
-    elements = elements[: len(elements) // np.dtype(dtype).itemsize * np.dtype(dtype).itemsize]
-    data = elements.view(dtype).view("u1").data
-    assert bytes(codec.decode(codec.encode(data, None), len(data))) == bytes(data)

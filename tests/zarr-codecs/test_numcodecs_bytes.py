@@ -8,8 +8,6 @@ import zlib
 import numcodecs
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from zarr_codecs.numcodecs_names import NumcodecsBloscCodec
 from zarr_core.extension import (
     ArrayRepresentation,
@@ -17,7 +15,6 @@ from zarr_core.extension import (
     ChunkDecodeError,
     CodecError,
     DataType,
-    ExtensionConfigurationError,
     ExtensionDefinition,
     create_extension,
 )
@@ -57,7 +54,6 @@ SAME = [
 ]
 # Where it may be another version of the library, or the time of day is in the bytes.
 READABLE = [("gzip", {}), ("zstd", {}), ("zstd", {"level": 9, "checksum": True})]
-CHECKSUMS = ["crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3"]
 
 
 def ours(name, configuration):
@@ -74,52 +70,19 @@ def both(cases):
     )
 
 
-@both(SAME)
-def test_same_bytes(name, configuration):
-    assert bytes(ours(name, configuration).encode(CONTENT, None)) == bytes(
-        theirs(name, configuration).encode(CONTENT)
-    )
-
-
 @both(SAME + READABLE)
-def test_each_reads_the_other(name, configuration):
+def test_as_numcodecs(name, configuration):
     mine, other = ours(name, configuration), theirs(name, configuration)
-    assert bytes(other.decode(bytes(mine.encode(CONTENT, None)))) == CONTENT
     encoded = bytes(other.encode(CONTENT))
+    if (name, configuration) in SAME:
+        assert bytes(mine.encode(CONTENT, None)) == encoded
+    else:
+        assert bytes(other.decode(bytes(mine.encode(CONTENT, None)))) == CONTENT
     assert bytes(mine.decode(encoded, len(CONTENT))) == CONTENT
     assert bytes(mine.decode(encoded, None)) == CONTENT
     out = bytearray(len(CONTENT))
     mine.decode_into(encoded, memoryview(out))
     assert out == CONTENT
-
-
-@both(SAME + READABLE)
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-def test_changed_bytes_raise_or_decode_to_the_same_size(name, configuration, data):
-    codec = ours(name, configuration)
-    encoded = bytearray(bytes(codec.encode(CONTENT[:400], None)))
-    for _ in range(data.draw(st.integers(1, 3))):
-        encoded[data.draw(st.integers(0, len(encoded) - 1))] ^= data.draw(st.integers(1, 255))
-    try:
-        decoded = codec.decode(bytes(encoded), 400)
-    except CodecError:
-        return
-    assert len(decoded) == 400
-
-
-@both([(name, {}) for name in CHECKSUMS] + [("crc32", {"location": "end"})])
-def test_any_bit_flip_is_detected(name, configuration):
-    codec = ours(name, configuration)
-    encoded = bytearray(codec.encode(CONTENT[:40], None))
-    for position in range(len(encoded)):
-        encoded[position] ^= 4
-        with pytest.raises(ChecksumError, match="the stored checksum is"):
-            codec.decode(encoded, 40)
-        encoded[position] ^= 4
-    assert codec.detects_damage
-    with pytest.raises(ChunkDecodeError, match="3 bytes are too few for a checksum of 4"):
-        codec.decode(b"abc", None)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 13, 359, 360, 721])
@@ -242,31 +205,3 @@ def test_automatic_shuffle_takes_bits_of_single_bytes():
         for size in (1, 4)
     }
     assert shuffled == {1: 4, 4: 1}  # flags of the header: 1 bytes, 4 bits
-
-
-@pytest.mark.parametrize(
-    ("name", "configuration"),
-    [
-        ("zlib", {"level": 10}),
-        ("bz2", {"level": 0}),
-        ("lzma", {"format": 0}),
-        ("lzma", {"format": 3}),
-        ("lzma", {"preset": 10}),
-        ("lzma", {"preset": 1, "filters": [{"id": 33}]}),
-        ("lzma", {"format": 2, "check": 4}),
-        ("lzma", {"filters": []}),
-        ("lz4", {"acceleration": "1"}),
-        ("shuffle", {"elementsize": -1}),
-        ("crc32", {"location": "middle"}),
-        ("fletcher32", {"location": "end"}),
-        ("jenkins_lookup3", {"prefix": "ab"}),
-        ("jenkins_lookup3", {"initval": -1}),
-        ("blosc", {"shuffle": "shuffle"}),
-        ("blosc", {"shuffle": 3}),
-        ("gzip", {"level": 10}),
-        ("zstd", {"level": 23}),
-    ],
-)
-def test_invalid_configuration(name, configuration):
-    with pytest.raises(ExtensionConfigurationError):
-        ours(name, configuration)

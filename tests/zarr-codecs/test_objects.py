@@ -233,21 +233,6 @@ def test_options_of_messagepack():
     assert bytes(codec.encode(array, decoded)) == bytes(theirs(codec).encode(array))
 
 
-@pytest.mark.parametrize(
-    ("name", "configuration"),
-    [
-        ("json2", {"encoding": "rot13"}),
-        ("json2", {"encoding": "nothing"}),
-        ("json2", {"separators": [","]}),
-        ("json2", {"strict": 1}),
-        ("msgpack2", {"raw": "no"}),
-    ],
-)
-def test_invalid_configuration(name, configuration):
-    with pytest.raises(ExtensionConfigurationError):
-        create_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
-
-
 # --- pickle ---
 
 

@@ -50,44 +50,9 @@ def test_integers(array, data):
         assert got == expected
 
 
-@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 100])
-@pytest.mark.parametrize("padding", ["none", "first_byte", "last_byte"])
-def test_booleans(size, padding):
-    array = np.arange(size) % 3 == 1
-    data, back = round_trip(made("packbits", padding_encoding=padding), array)
-    bits, count = in_python(array.tolist(), 0, 0), bytes([-size % 8])
-    expected = {"none": bits, "first_byte": count + bits, "last_byte": bits + count}
-    assert data == expected[padding]
-    assert (back == array).all()
-
-
 def test_booleans_larger_than_one():
     array = np.array([0, 2, 1, 255], np.uint8).view(bool)
     assert round_trip(PackbitsCodec(), array)[0] == bytes([0b1110])
-
-
-@pytest.mark.parametrize(
-    ("name", "bits", "width"),
-    [
-        ("int2", [0, 1, 2, 3, 3], 2), ("uint2", [3, 2, 1, 0, 1], 2), ("int4", [15, 8, 7], 4),
-        ("uint4", [15, 0, 3], 4), ("float4_e2m1fn", [15, 1, 2], 4),
-        ("float6_e2m3fn", [63, 1, 42], 6), ("float6_e3m2fn", [0, 21, 42, 63, 5], 6),
-        ("float8_e5m2", [0, 255, 60], 8),
-    ],
-)  # fmt: skip
-def test_small_numbers(name, bits, width):
-    dtype = data_type(name).numpy_dtype
-    array = np.array(bits, np.uint8).view(dtype)
-    data, back = round_trip(made("packbits"), array, name=name)
-    assert data == in_python(bits, 0, width - 1)
-    assert back.view(np.uint8).tolist() == bits
-    pairs = np.array([bits, bits[::-1]], np.uint8).T.copy()
-    if name.startswith("float"):
-        name = f"complex_{name}"
-        array = pairs.view(data_type(name).numpy_dtype).reshape(-1)
-        data, back = round_trip(made("packbits"), array, name=name)
-        assert data == in_python(pairs.reshape(-1).tolist(), 0, width - 1)
-        assert back.tobytes() == array.tobytes()
 
 
 def test_sign_extension():
@@ -95,14 +60,6 @@ def test_sign_extension():
     _, back = round_trip(PackbitsCodec("none", 0, 1), array)
     assert back.view(np.uint8).tolist() == [0b1111, 0b1110]
     assert back.astype(int).tolist() == [-1, -2]
-
-
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16"])
-def test_numbers_that_take_whole_bytes_are_as_little_endian_bytes(dtype):
-    array = (np.arange(12) / 7).reshape(3, 4).astype(dtype)
-    data, back = round_trip(PackbitsCodec(), array.T)
-    assert data == array.T.astype(f"<{dtype}").tobytes()
-    assert back.tobytes() == array.T.tobytes()
 
 
 def test_components_of_complex_numbers():
@@ -154,19 +111,6 @@ def test_names_of_the_schema_are_accepted():
     assert made("packbits", first_bit=None, last_bit=None) == PackbitsCodec()
     with pytest.raises(ExtensionConfigurationError, match="first_bit is given twice"):
         made("packbits", first_bit=0, start_bit=0)
-
-
-@pytest.mark.parametrize(
-    "configuration",
-    [
-        {"padding_encoding": "middle"}, {"first_bit": -1}, {"last_bit": 1.5}, {"last_bit": True},
-        {"first_bit": 3, "last_bit": 2}, {"bits": 3},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_rejects_invalid_configurations(configuration):
-    with pytest.raises(ExtensionConfigurationError):
-        made("packbits", **configuration)
 
 
 def test_rejects_bits_out_of_range():

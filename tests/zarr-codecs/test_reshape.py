@@ -14,35 +14,6 @@ from zarr_core.extension import ExtensionConfigurationError
 
 
 @pytest.mark.parametrize(
-    ("sizes", "decoded", "encoded"),
-    [
-        ([[0, 1], [2], 3], (100, 50, 64, 3), (5000, 64, 3)),
-        ([[0, 1], 10, [3, 4]], (2, 3, 10, 4, 5), (6, 10, 20)),
-        ([-1], (2, 3, 4), (24,)),
-        ([2, -1], (2, 3, 4), (2, 12)),
-        ([[0], -1, 2], (2, 3, 4), (2, 6, 2)),
-        ([[0], [], [1]], (2, 3), (2, 1, 3)),
-        ([1, [0], 1, [1], 1], (2, 3), (1, 2, 1, 3, 1)),
-        ([24], (2, 3, 4), (24,)),
-        ([[0, 1, 2]], (2, 3, 4), (24,)),
-        ([], (), ()),
-        ([], (1, 1), ()),
-        ([1, -1], (), (1, 1)),
-        ([[2]], (1, 1, 5), (5,)),
-    ],
-    ids=str,
-)
-def test_shapes(sizes, decoded, encoded):
-    array = np.arange(prod(decoded), dtype="u2").reshape(decoded)
-    codec = made("reshape", shape=sizes)
-    assert codec.to_configuration() == {"shape": sizes}
-    assert codec.encode(array, None).shape == encoded
-    data, back = round_trip(codec, array)
-    assert data == array.astype("<u2").tobytes()
-    assert (back == array).all()
-
-
-@pytest.mark.parametrize(
     ("sizes", "decoded", "message"),
     [
         ([5], (2, 3), "has 5 elements, but the chunk of shape .2, 3. has 6"),

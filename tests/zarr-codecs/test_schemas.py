@@ -1,73 +1,143 @@
-"""The schemas accept what the constructors accept, and are found by the entry points."""
+"""Schemas and configurations of the extensions of codecs, data types, formats, grids, sharding."""
 
 import json
-from importlib.metadata import entry_points
 from importlib.resources import files
 
 import jsonschema
 import pytest
-from zarr_core.extension import Codec, ExtensionDefinition
+from zarr_codecs.pickle import PickleCodec
+from zarr_core import override_extensions
+from zarr_core.errors import ExtensionConfigurationError
+from zarr_core.extension import ExtensionDefinition, create_extension, package_schema
 
-NAMES = sorted(
-    entry.name
-    for entry in entry_points(group="zarr_core.codec")
-    if entry.value.startswith("zarr_codecs.")
-)
-BLOSC = {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0}
-
-
-def schema_of(name):
-    return json.loads((files("zarr_codecs") / f"schemas/codec/{name}.json").read_text())
-
-
-def class_of(name):
-    (entry,) = (
-        entry
-        for entry in entry_points(group="zarr_core.codec", name=name)
-        if entry.value.startswith("zarr_codecs.")
-    )
-    return entry.load()
+PACKAGES = ("zarr_codecs", "zarr_dtypes", "zarr_formats", "zarr_grids", "zarr_sharding")
+SCHEMAS = {
+    f"{folder.name}/{file.name.removesuffix('.json')}": (package, file)
+    for package in PACKAGES
+    for folder in (files(package) / "schemas").iterdir()
+    for file in folder.iterdir()
+}
+WRITTEN_AS = {
+    "data_type/variable_length_bytes": "bytes",
+    "data_type/structured": "struct",
+    "data_type/complex_float32": "complex64",
+    "data_type/complex_float64": "complex128",
+}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_schema_is_a_schema_whose_examples_are_valid(name):
-    schema = schema_of(name)
+@pytest.mark.parametrize("path", SCHEMAS)
+def test_examples_of_schemas_are_valid_configurations(path):
+    package, file = SCHEMAS[path]
+    schema = json.loads(file.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    assert schema["additionalProperties"] is False
-    assert issubclass(class_of(name), Codec)
-    for example in schema["examples"]:
+    point, name = path.split("/")
+    for example in schema.get("examples", ()):
         jsonschema.validate(example, schema)
-        made = class_of(name).from_definition(ExtensionDefinition(name, example))
-        assert made.to_configuration() == example
+        assert package_schema(package, point, name).accepts(example)
+        if point in ("format", "storage_transformer"):
+            continue
+        assert schema["additionalProperties"] is False
+        with override_extensions({"codec": {"numcodecs.pickle": PickleCodec}}):
+            made, again = (
+                create_extension(point, ExtensionDefinition(name, example), complete=False)
+                for _ in range(2)
+            )
+        assert (again, hash(again)) == (made, hash(made))
+        if point == "codec":
+            assert made.to_configuration() == example
+            continue
+        written = made.to_definition()
+        assert written.name == WRITTEN_AS.get(path, name)
+        assert create_extension(point, written).to_definition() == written
+        if point == "data_type" and name != "structured":
+            assert written.configuration == example
+
+
+DELTA = {"dtype": "<i4"}
+LABELS = {"dtype": "|O", "labels": ["a"]}
+SCALE = {"scale": 1, "offset": 1}
+SECONDS = {"unit": "s", "scale_factor": 1}
+FIELD = {"name": "x", "data_type": "int8"}
+EXPERT = {"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19, "minexp": -2}
+# Those of registered codecs and data types are cases of the corpus.
+INVALID = {
+    "codec/gzip": [{}, {"level": 5, "mtime": 0}],
+    "codec/crc32c": [{"seed": 0}],
+    "codec/n5.lz4": [
+        *({}, {"blockSize": 63}, {"blockSize": 1 << 26}, {"blockSize": "64"}, {"level": 1}),
+        {"blockSize": 64, "acceleration": 1},
+    ],
+    "codec/numcodecs.adler32": [{"location": "middle"}],
+    "codec/numcodecs.astype": [{"encode_dtype": "|O"}, {"decode_dtype": "<i4"}],
+    "codec/numcodecs.bitround": [{"keepbits": -1}, {"keepbits": 53}],
+    "codec/numcodecs.blosc": [{"shuffle": "shuffle"}, {"shuffle": 3}],
+    "codec/numcodecs.bz2": [{"level": 0}],
+    "codec/numcodecs.categorize": [
+        *({**LABELS, "labels": "ab"}, {**LABELS, "labels": [1]}, {**LABELS, "astype": "<f4"}),
+        *({**LABELS, "dtype": "<i4"}, {**LABELS, "labels": [*map(str, range(256))]}),
+    ],
+    "codec/numcodecs.crc32": [{"location": "middle"}],
+    "codec/numcodecs.delta": [
+        *({}, {"dtype": "|O"}, {"dtype": "i4,f8"}, {"dtype": "nothing"}),
+        *({**DELTA, "astype": "|b1"}, {**DELTA, "astype": "|S3"}),
+    ],
+    "codec/numcodecs.fixedscaleoffset": [
+        *({"scale": 0, "offset": 1}, {"scale": 1}, {"scale": "1", "offset": 1}),
+        {**SCALE, "dtype": "<M8[s]"},
+    ],
+    "codec/numcodecs.fletcher32": [{"location": "end"}],
+    "codec/numcodecs.gzip": [{"level": 10}],
+    "codec/numcodecs.jenkins_lookup3": [{"prefix": "ab"}, {"initval": -1}],
+    "codec/numcodecs.json2": [
+        *({"encoding": "rot13"}, {"encoding": "nothing"}, {"separators": [","]}, {"strict": 1}),
+    ],
+    "codec/numcodecs.lz4": [{"acceleration": "1"}],
+    "codec/numcodecs.lzma": [
+        *({"format": 0}, {"format": 3}, {"preset": 10}, {"filters": []}),
+        *({"preset": 1, "filters": [{"id": 33}]}, {"format": 2, "check": 4}),
+    ],
+    "codec/numcodecs.msgpack2": [{"raw": "no"}],
+    "codec/numcodecs.packbits": [{"bits": 1}],
+    "codec/numcodecs.quantize": [
+        *({"digits": 1.5}, {"digits": 400}, {"digits": -400}, {"digits": 3, "dtype": "<i4"}),
+    ],
+    "codec/numcodecs.shuffle": [{"elementsize": -1}],
+    "codec/numcodecs.zlib": [{"level": 10}],
+    "codec/numcodecs.zstd": [{"level": 23}],
+    "codec/zfp": [{**EXPERT, "maxbits": 0}, {**EXPERT, "minexp": -2000}],
+    "data_type/bfloat16": [{"bias": 127}],
+    "data_type/bytes": [{"length_bytes": 3}],
+    "data_type/complex_float16": [{"part": "float16"}],
+    "data_type/complex_float32": [{"bits": 64}],
+    "data_type/fixed_length_utf32": [{"length_bytes": length} for length in (6, 0, 2**31)],
+    "data_type/int4": [{"signed": True}],
+    "data_type/null_terminated_bytes": [
+        *({"length_bytes": 0}, {"length_bytes": 2**31}, {"length": 3}),
+    ],
+    "data_type/numpy.datetime64": [
+        *({}, {"unit": "s"}, {**SECONDS, "unit": "B"}, {**SECONDS, "scale_factor": 0}),
+        *({**SECONDS, "scale_factor": 2**31}, {**SECONDS, "calendar": "julian"}),
+    ],
+    "data_type/numpy.timedelta64": [{**SECONDS, "unit": "S"}],
+    "data_type/raw_bytes": [{"length_bytes": -1}, {}],
+    "data_type/string": [{"encoding": "latin-1"}],
+    "data_type/struct": [
+        *({}, {"fields": []}, {"fields": [["x", "int8"]]}, {"fields": [{"name": "x"}]}),
+        *({"fields": [{**FIELD, "name": ""}]}, {"fields": [{**FIELD, "offset": 1}]}),
+    ],
+    "data_type/structured": [{"fields": [["x"]]}, {"fields": [["x", "int8", [2]]]}],
+    "data_type/variable_length_bytes": [{"length_bytes": 3}],
+}
 
 
 @pytest.mark.parametrize(
-    ("name", "configuration"),
-    [
-        ("gzip", {}),
-        ("gzip", {"level": 10}),
-        ("gzip", {"level": -1}),
-        ("gzip", {"level": "5"}),
-        ("gzip", {"level": 5, "mtime": 0}),
-        ("zstd", {"level": 23}),
-        ("zstd", {"level": -131073}),
-        ("zstd", {"level": 3, "checksum": 1}),
-        ("zstd", {"checksum": True}),
-        ("crc32c", {"seed": 0}),
-        ("transpose", {}),
-        ("transpose", {"order": "K"}),
-        ("transpose", {"order": [0, 0]}),
-        ("transpose", {"order": [0, -1]}),
-        ("blosc", {}),
-        ("blosc", BLOSC | {"cname": "gzip"}),
-        ("blosc", BLOSC | {"clevel": 10}),
-        ("blosc", BLOSC | {"shuffle": 1}),
-        ("blosc", BLOSC | {"typesize": 0}),
-        ("blosc", BLOSC | {"blocksize": -1}),
-        ("blosc", {key: value for key, value in BLOSC.items() if key != "typesize"}),
-        ("blosc", {key: value for key, value in BLOSC.items() if key != "clevel"}),
-    ],
+    ("path", "configuration"), [(path, item) for path in INVALID for item in INVALID[path]]
 )
-def test_invalid_metadata(name, configuration):
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(configuration, schema_of(name))
+def test_invalid_configurations_are_rejected(path, configuration):
+    point, name = path.split("/")
+    with pytest.raises(ExtensionConfigurationError):
+        create_extension(point, ExtensionDefinition(name, configuration))
+    if point == "data_type":
+        _, file = SCHEMAS[path]
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(configuration, json.loads(file.read_text()))

@@ -83,19 +83,6 @@ def test_nothing_is_lost_if_reversible(array):
     assert np.isnan(array).all() or (back[~np.isnan(array)] == array[~np.isnan(array)]).all()
 
 
-@pytest.mark.parametrize("name", ["int2", "int4", "uint2", "uint4"])
-def test_integers_of_few_bits(name):
-    kind = data_type(name)
-    bits = int(name[-1])
-    octets = np.arange(1 << bits, dtype=np.uint8)
-    array = octets.view(kind.numpy_dtype)
-    data, back = round_trip(ZfpCodec("reversible"), array)
-    assert back.view(np.uint8).tolist() == octets.tolist()
-    numbers = array.astype(np.int32) - (1 << (bits - 1) if name[0] == "u" else 0)
-    promoted = numbers.astype(np.int32) << (31 - bits)
-    assert data == zfpy.compress_numpy(promoted, write_header=False)
-
-
 def test_bfloat16():
     array = SMOOTH[0].astype(data_type("bfloat16").numpy_dtype)
     data, back = round_trip(ZfpCodec("reversible"), array)
@@ -133,13 +120,6 @@ def test_unsigned_integers_as_those_with_a_sign(dtype):
         bound.encode(array)
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (5,), (3, 4), (2, 3, 4), (2, 1, 3, 5)], ids=str)
-def test_shapes(shape):
-    array = np.arange(np.prod(shape), dtype="f4").reshape(shape)
-    assert (round_trip(ZfpCodec("reversible"), array)[1] == array).all()
-    assert (round_trip(ZfpCodec("reversible"), array.T)[1] == array.T).all()
-
-
 def test_rejects_unsupported_data_types_and_shapes():
     with pytest.raises(
         CodecChainError, match="up to 4 dimensions are supported; use the codec resh"
@@ -148,24 +128,6 @@ def test_rejects_unsupported_data_types_and_shapes():
     for dtype in ("?", "c8"):
         with pytest.raises(CodecChainError, match="only the data types int32"):
             chain(ZfpCodec("reversible"), np.zeros(3, dtype))
-
-
-@pytest.mark.parametrize(
-    "configuration",
-    [
-        {}, {"mode": "lossless"}, {"mode": 4}, {"mode": "reversible", "rate": 3},
-        {"mode": "fixed_accuracy"}, {"mode": "fixed_accuracy", "tolerance": -1},
-        {"mode": "fixed_accuracy", "tolerance": 1, "rate": 3}, {"mode": "fixed_rate", "rate": 0},
-        {"mode": "fixed_precision", "precision": 65}, {"mode": "fixed_precision", "precision": 2.5},
-        {key: value for key, value in EXPERT.items() if key != "minexp"},
-        EXPERT | {"maxprec": 0}, EXPERT | {"maxbits": 0}, EXPERT | {"maxbits": 2**33},
-        EXPERT | {"minexp": -2000}, EXPERT | {"write_header": False},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_rejects_invalid_configurations(configuration):
-    with pytest.raises(ExtensionConfigurationError):
-        made("zfp", **configuration)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
 import ml_dtypes
@@ -37,6 +38,7 @@ def all_values(name):
     return all_bits(name).view(getattr(ml_dtypes, name))
 
 
+@cache
 def all_numbers(name):
     with np.errstate(invalid="ignore"):  # signalling NaN
         return all_values(name).astype("f8").tolist()
@@ -93,11 +95,15 @@ def test_numbers_are_rounded_as_ml_dtypes_rounds(name, number):
         assert bits == bits_of(theirs) or (name == "float8_e8m0fnu" and number < 2**-126)
 
 
+@cache
+def positive_neighbours(name):
+    return list(pairwise(sorted({it for it in all_numbers(name) if 0 < it < math.inf})))
+
+
 @settings(max_examples=300)
 @given(st.sampled_from(sorted(LAYOUTS)), st.data())
 def test_texts_next_to_half_ways_are_rounded_once(name, data):
-    numbers = sorted({it for it in all_numbers(name) if 0 < it < math.inf})
-    low, high = data.draw(st.sampled_from(list(pairwise(numbers))))
+    low, high = data.draw(st.sampled_from(positive_neighbours(name)))
     side = data.draw(st.sampled_from([1, 0, -1]))
     with localcontext(prec=400):
         half = Decimal((low + high) / 2)

@@ -62,28 +62,6 @@ def test_names_and_dtypes():
         SmallInteger("int3")
 
 
-@pytest.mark.parametrize("name", RANGES)
-def test_bits_above_the_number_stand_for_nothing(name):
-    """Whatever a writer has put there, as the texts say."""
-    made = SmallInteger(name)
-    octets = np.arange(256, dtype="u1")
-    array = zarr.create_array(shape=256, dtype=name, chunks=256, compressors=None)
-    array.store.set("c/0", octets.tobytes())
-    bits = 2 if name.endswith("2") else 4
-    low = octets & ((1 << bits) - 1)
-    signed = low.astype("i2") - ((low >> (bits - 1)) * (1 << bits) if made.range[0] else 0)
-    for selection in (np.s_[...], np.s_[3:200], np.s_[5::7], np.s_[::-1], [9, 250, 31]):
-        read = array[selection]
-        assert np.array_equal(read.astype("i2"), signed[selection])
-        assert np.array_equal(read.view("u1"), low[selection])
-    assert int(array[255]) == signed[255]
-    # They are written as zero, what is in memory stays as it is.
-    given = octets.view(made.numpy_dtype)
-    array[...] = given
-    assert array.store.get("c/0") == low.tobytes()
-    assert np.array_equal(given.view("u1"), octets)
-
-
 def test_python_numbers_that_do_not_fit_are_rejected():
     array = zarr.create_array(shape=4, dtype="int4", chunks=2)
     for value in (8, -9, [0, 1, 2, 8], 2**70, 8.0, 1e300, float("nan"), float("-inf")):

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.codecs.bytes import BytesCodec
-from zarr_core.extension import ExtensionDefinition, create_extension, data_type_for
+from zarr_core.extension import data_type_for
 from zarr_dtypes.struct import Struct
-from zarr_dtypes.structured import Structured
 from zarr_transfer import convert
 
 DTYPE = np.dtype([("x", "i2"), ("in", [("y", "f8"), ("s", "S2")])])
@@ -38,35 +37,6 @@ def stored(codec, chunk, fill_value="AQI" + "A" * 13):
     if chunk is not None:
         store.set("c/0", chunk)
     return zarr.open_array(store)
-
-
-@pytest.mark.parametrize(
-    ("codec", "order"),
-    [
-        ({"name": "bytes"}, "<"),  # as zarr-python 3.1 writes it
-        ({"name": "bytes", "configuration": {"endian": "little"}}, "<"),
-        ({"name": "bytes", "configuration": {"endian": "big"}}, ">"),
-    ],
-)
-def test_elements(codec, order):
-    array = stored(codec, VALUES.astype(DTYPE.newbyteorder(order)).tobytes())
-    assert array.dtype == DTYPE
-    assert array[...].tobytes() == VALUES.tobytes()
-    array[1] = VALUES[2]
-    written = np.frombuffer(array.store.get("c/0"), DTYPE.newbyteorder(order))
-    assert written.tolist() == [VALUES[0].item(), VALUES[2].item(), VALUES[2].item()]
-    # The document stays as it was.
-    array.attrs["a"] = 1
-    assert json.loads(array.store.get("zarr.json"))["data_type"] == DEFINITION
-
-
-def test_fill_values():
-    packed = VALUES[1:2].astype(DTYPE.newbyteorder("<")).tobytes()
-    text = base64.b64encode(packed).decode()
-    assert stored({"name": "bytes"}, None, text).fill_value == VALUES[1]
-    array = stored({"name": "bytes"}, None, {"x": 7, "in": {"y": "NaN", "s": "YQ=="}})
-    assert array[0]["x"] == 7
-    assert np.isnan(array[0]["in"]["y"])
 
 
 def sharded(*codecs, chunk_shape=(1, 1)):
@@ -146,10 +116,3 @@ def test_new_arrays_are_struct():
     assert document["codecs"][0]["configuration"]["endian"] in ("little", "big")
     assert array[...].tobytes() == VALUES.tobytes()
     assert zarr.open(array.store)[...].tobytes() == VALUES.tobytes()
-
-
-def test_fields_as_objects_are_read_too():
-    fields = [{"name": "x", "data_type": "int16"}, ["y", "uint8"]]
-    made = create_extension("data_type", ExtensionDefinition("structured", {"fields": fields}))
-    assert isinstance(made, Structured)
-    assert made.numpy_dtype == np.dtype([("x", "i2"), ("y", "u1")])

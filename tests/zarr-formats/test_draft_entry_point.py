@@ -148,7 +148,7 @@ class PythonOf2021(Python):
 
 @pytest.mark.parametrize("name", FORMATS)
 @settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(attributes=st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=3)))
 def test_another_metadata_encoding_is_an_extension(name, attributes):

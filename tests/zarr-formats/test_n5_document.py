@@ -1,9 +1,7 @@
 """attributes.json: reading, writing, and unsupported metadata."""
 
 import json
-from importlib.resources import files
 
-import jsonschema
 import pytest
 from zarr_core.errors import MetadataValidationError
 from zarr_core.extension import (
@@ -11,7 +9,6 @@ from zarr_core.extension import (
     ExtensionDefinition,
     GroupMetadata,
     Location,
-    package_schema,
 )
 from zarr_formats.n5.compression import codec_of, compression_of
 from zarr_formats.n5.format import N5
@@ -185,12 +182,3 @@ def test_blocks_are_reported_without_their_codecs():
 def test_metadata_keys_of_no_node(document):
     with pytest.raises(MetadataValidationError, match="must be an object"):
         N5().from_json(document, Location("here"))
-
-
-def test_the_examples_of_the_schema_are_documents():
-    schema = json.loads((files("zarr_formats") / "schemas/format/n5.array.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    assert package_schema("zarr_formats", "format", "n5.array").accepts(schema["examples"][0])
-    for example in schema["examples"]:
-        jsonschema.validate(example, schema)
-        assert N5().from_json({"attributes.json": example}, Location("here")).shape

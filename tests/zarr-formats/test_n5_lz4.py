@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xxhash import xxh32_intdigest as xxh32
-from zarr_core.errors import ChecksumError, ChunkDecodeError, ExtensionConfigurationError
+from zarr_core.errors import ChecksumError, ChunkDecodeError
 from zarr_core.extension import ExtensionDefinition, Location, create_extension
 from zarr_formats.n5.lz4 import N5Lz4Codec
 
@@ -106,20 +106,6 @@ def test_a_wrong_hash_is_noticed():
         N5Lz4Codec().decode(piece(b"content", hashed=1) + END, 7)
     assert N5Lz4Codec().detects_damage
     assert not N5Lz4Codec(acceleration=1).detects_damage
-
-
-@pytest.mark.parametrize(
-    "configuration",
-    [{}, {"blockSize": 63}, {"blockSize": 1 << 26}, {"blockSize": "64"},
-     {"blockSize": 64, "acceleration": 1}, {"level": 1}],
-)  # fmt: skip
-def test_configurations_that_are_rejected(configuration):
-    with pytest.raises(ExtensionConfigurationError):
-        create_extension(
-            "codec",
-            ExtensionDefinition("n5.lz4", configuration),
-            Location("here", pointer="/codecs/0"),
-        )
 
 
 def test_it_is_found_and_pickles():

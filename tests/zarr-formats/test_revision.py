@@ -55,11 +55,20 @@ def test_a_new_document():
     assert revise(None, None, OLD, PARTS, "here") == {"length": 4, "fill": 1}
 
 
-def test_every_problem_is_reported():
-    parts = (PARTS[0], Part(("fill_value",), (), refuse), Part(("codecs",), (), refuse))
+def refuse_codecs(metadata):
+    raise MetadataValidationError("", [ValidationProblem("/codecs", "no words for them")])
+
+
+def test_every_problem_is_reported_once():
+    parts = (
+        PARTS[0],
+        Part(("fill_value",), (), refuse),
+        Part(("fill_value", "codecs"), (), refuse),
+        Part(("codecs",), (), refuse_codecs),
+    )
     with pytest.raises(MetadataValidationError) as caught:
         revise(None, None, OLD, parts, "here")
     assert caught.value.location == "here"
-    assert len(caught.value.problems) == 2
+    assert [it.pointer for it in caught.value.problems] == ["/fill_value", "/codecs"]
     # Unchanged members are written as they were read.
     assert revise(RAW, OLD, OLD, parts, "here") == RAW

@@ -1,9 +1,7 @@
 """Conversion of meta and attrs of version 1."""
 
 import json
-from importlib.resources import files
 
-import jsonschema
 import numpy as np
 import pytest
 import zarr_core
@@ -12,7 +10,6 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Location,
     create_extension,
-    package_schema,
 )
 from zarr_formats.v1.document import encode, is_version_1
 from zarr_formats.v1.format import V1
@@ -222,12 +219,3 @@ def test_groups_are_not_supported():
 def test_metadata_of_other_versions(content):
     assert not is_version_1(content)
     assert is_version_1(META)
-
-
-def test_the_examples_of_the_schema_are_documents():
-    schema = json.loads((files("zarr_formats") / "schemas/format/v1.meta.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    assert package_schema("zarr_formats", "format", "v1.meta").accepts(schema["examples"][0])
-    for example in schema["examples"]:
-        jsonschema.validate(example, schema)
-        assert V1().from_json({"meta": example}, Location("here")).shape

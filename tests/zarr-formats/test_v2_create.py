@@ -79,33 +79,6 @@ def test_compressors(given_, stored):
 
 
 @pytest.mark.parametrize(
-    "filters",
-    [
-        [numcodecs.Delta("<f4")],
-        [numcodecs.FixedScaleOffset(offset=0, scale=10, dtype="<f4", astype="<i2")],
-        [numcodecs.Quantize(2, "<f4")],
-        [numcodecs.AsType("<f8", "<f4")],
-        [numcodecs.BitRound(20)],
-        [numcodecs.Delta("<f4"), numcodecs.BitRound(20)],
-    ],
-)
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_filters(filters, order):
-    array, document = create(
-        shape=(8, 8),
-        chunks=(4, 3),
-        dtype="<f4",
-        filters=filters,
-        compressors=numcodecs.Zlib(),
-        order=order,
-    )
-    assert [item["id"] for item in document["filters"]] == [item.codec_id for item in filters]
-    assert document["compressor"]["id"] == "zlib"
-    array[...] = np.arange(64).reshape(8, 8)
-    assert np.allclose(zarr.open(array.store)[...], np.arange(64).reshape(8, 8), atol=0.1)
-
-
-@pytest.mark.parametrize(
     ("dtype", "stored"), [(">i4", "<i8"), ("<i4", ">i8"), (">f4", "<i2"), ("|u1", ">i4")]
 )
 def test_the_last_filter_gives_the_stored_byte_order(dtype, stored):
@@ -116,13 +89,6 @@ def test_the_last_filter_gives_the_stored_byte_order(dtype, stored):
     array[...] = [1, 5, 3, 70]
     assert delta.decode(array.store.get("0")).tolist() == [1, 5, 3, 70]
     assert zarr.open(array.store)[...].tolist() == [1, 5, 3, 70]
-
-
-def test_truth_values_in_bits():
-    array, document = create(shape=20, chunks=10, dtype=bool, filters=[numcodecs.PackBits()])
-    assert document["filters"] == [{"id": "packbits"}]
-    array[::3] = True
-    assert zarr.open(array.store)[...].tolist() == [i % 3 == 0 for i in range(20)]
 
 
 def test_chunks_of_nothing_but_the_fill_value():

@@ -78,18 +78,3 @@ def test_shards_both_ways(tmp_path):
     again = zarr.open_array(tmp_path / "a")
     assert again.write_chunk_sizes == ours.write_chunk_sizes
     assert (again[...] == np.concatenate([VALUES, VALUES[:7]])).all()
-
-
-@pytest.mark.parametrize("shapes", SHAPES)
-@pytest.mark.parametrize("codec", [None, "gzip"])
-def test_zarrs_both_ways(tmp_path, shapes, codec):
-    zarrista = pytest.importorskip("zarrista", reason="zarrista needs a newer Python")
-    ours = made(tmp_path / "a", shapes, compressors=codec)
-    theirs = zarrista.Array.open(zarrista.store.FilesystemStore(str(tmp_path / "a")))
-    tensor = theirs.retrieve_array_subset(...)
-    assert (np.frombuffer(tensor.buffer(), "i4").reshape(tensor.shape) == VALUES).all()
-    theirs.store_array_subset(..., zarrista.ArrayBytes((VALUES + 1).tobytes()))
-    assert (ours[...] == VALUES + 1).all()
-    # Its own document of the same array.
-    theirs.store_metadata()
-    assert zarr_core.open(tmp_path / "a").chunks == ours.chunks

@@ -52,6 +52,10 @@ def created(store, data, dtype, chain, shards=None, **options):
     )  # fmt: skip
 
 
+def files_in(place):
+    return {str(it.relative_to(place)): it.read_bytes() for it in place.rglob("*") if it.is_file()}
+
+
 def in_python(store):
     with zarr.config.set(native="off"):
         return zarr.open_array(store)[...]
@@ -233,9 +237,7 @@ def test_transposed_chunks(tmp_path, counted, order, shards, endian, dtype):
             points = tuple(np.array([[0, 8, 3], [16, 0, 7], [4, 1, 1]]))
             assert np.array_equal(read.vindex[points], data[points])
             assert all(counted()) is (native == "auto")
-        found.append(
-            {str(it.relative_to(place)): it.read_bytes() for it in place.rglob("*") if it.is_file()}
-        )
+        found.append(files_in(place))
     assert found[0] == found[1]
 
 
@@ -310,42 +312,9 @@ def zarr_counts():
     return processed_chunks()[0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
-    box=box,
-    order=st.sampled_from("CF"),
-    chain=st.sampled_from(["none", "blosc", "crc32c"]),
-    shards=st.sampled_from([None, SHARDS]),
-    threads=st.sampled_from([1, 3]),
-    write_empty=st.booleans(),
-)
-def test_writes_store_the_same_bytes(
-    tmp_path_factory, box, order, chain, shards, threads, write_empty
-):
-    values = np.asarray(data_of("uint16")[box], order=order)
-    values[:3] = 0  # some inner chunks are empty
-    found = []
-    for native in ("auto", "off"):
-        place = tmp_path_factory.mktemp("w")
-        with (
-            zarr.override_extensions({"native": {"default": Executor}}),
-            zarr.config.set(native=native, threads=threads),
-        ):
-            array = created(
-                place, data_of("uint16"), "uint16", chain, shards, serializer=BIG,
-                config={"write_empty_chunks": write_empty},
-            )  # fmt: skip
-            array[...] = 5
-            array[box] = values
-            array[:4, :5] = 0  # removes a chunk
-        found.append(
-            {str(it.relative_to(place)): it.read_bytes() for it in place.rglob("*") if it.is_file()}
-        )
-    assert found[0] == found[1]
-
-
-@settings(max_examples=60, deadline=None)
-@given(
+    in_memory=st.booleans(),
     box=box,
     order=st.sampled_from("CF"),
     chain=st.sampled_from(SAME_BYTES),
@@ -354,26 +323,26 @@ def test_writes_store_the_same_bytes(
     write_empty=st.booleans(),
     endian=st.sampled_from([None, BIG]),
 )
-def test_writes_to_memory_store_the_same_bytes(
-    box, order, chain, shards, threads, write_empty, endian
+def test_writes_store_the_same_bytes(
+    tmp_path_factory, in_memory, box, order, chain, shards, threads, write_empty, endian
 ):
     values = np.asarray(data_of("uint16")[box], order=order)
-    values[:3] = 0
+    values[:3] = 0  # some inner chunks are empty
     found = []
     for native in ("auto", "off"):
-        mapping = {}
+        place = {} if in_memory else tmp_path_factory.mktemp("w")
         with (
             zarr.override_extensions({"native": {"default": Executor}}),
             zarr.config.set(native=native, threads=threads),
         ):
             array = created(
-                zarr.MemoryStore(mapping), data_of("uint16"), "uint16", chain, shards,
-                serializer=endian, config={"write_empty_chunks": write_empty},
+                zarr.MemoryStore(place) if in_memory else place, data_of("uint16"), "uint16", chain,
+                shards, serializer=endian, config={"write_empty_chunks": write_empty},
             )  # fmt: skip
             array[...] = 5
             array[box] = values
-            array[:4, :5] = np.zeros((4, 5), "uint16")  # removes a chunk
-        found.append(mapping)
+            array[:4, :5] = 0  # removes a chunk
+        found.append(place if in_memory else files_in(place))
     assert found[0] == found[1]
     assert all(type(value) is bytes for value in found[0].values())
 
@@ -641,9 +610,7 @@ def test_shards_have_the_same_bytes(tmp_path, counted, chain, location):
             array[...] = data
             assert counted() == (0, 6 if native == "auto" else 0)
             assert np.array_equal(in_python(place), data)
-        found.append(
-            {str(it.relative_to(place)): it.read_bytes() for it in place.rglob("*") if it.is_file()}
-        )
+        found.append(files_in(place))
     if chain in SAME_BYTES:
         assert found[0] == found[1]
     assert found[0].keys() == found[1].keys()

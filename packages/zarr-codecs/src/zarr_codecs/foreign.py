@@ -172,17 +172,31 @@ def _bytes_of(data: Any) -> bytes:
     return bytes(data)
 
 
-def _configuration(codec: Any) -> dict[str, JSON]:
-    options = {key: value for key, value in codec.get_config().items() if key != "id"}
-    try:
-        plain = strictjson.plain(options, "codec")
-    except MetadataError as error:
-        raise ValueError(f"the configuration of the codec is not valid JSON: {error}") from error
-    return cast("dict[str, JSON]", plain)
+class _Wrapper(Codec):
+    """The name and the configuration of a wrapped codec; for parameters see its subclasses."""
+
+    __slots__ = ()
+
+    codec: Any
+    identifier: str
+
+    @property
+    def registered_name(self) -> str:
+        """The name in metadata."""
+        return f"numcodecs.{self.identifier}"
+
+    def to_configuration(self) -> dict[str, JSON]:
+        options = {key: value for key, value in self.codec.get_config().items() if key != "id"}
+        try:
+            plain = strictjson.plain(options, "codec")
+        except MetadataError as error:
+            message = f"the configuration of the codec is not valid JSON: {error}"
+            raise ValueError(message) from error
+        return cast("dict[str, JSON]", plain)
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignCompressor(BytesToBytesCodec):
+class ForeignCompressor(_Wrapper, BytesToBytesCodec):
     """A codec of numcodecs from bytes to bytes.
 
     Parameters
@@ -196,14 +210,6 @@ class ForeignCompressor(BytesToBytesCodec):
     codec: Any
     identifier: str
 
-    @property
-    def registered_name(self) -> str:
-        """The name in metadata."""
-        return f"numcodecs.{self.identifier}"
-
-    def to_configuration(self) -> dict[str, JSON]:
-        return _configuration(self.codec)
-
     def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         # Not every codec accepts buffers other than bytes.
         return _bytes_of(self.codec.encode(bytes(data)))
@@ -213,7 +219,7 @@ class ForeignCompressor(BytesToBytesCodec):
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignFilter(ArrayToArrayCodec):
+class ForeignFilter(_Wrapper, ArrayToArrayCodec):
     """A codec of numcodecs from elements to elements.
 
     Parameters
@@ -224,14 +230,6 @@ class ForeignFilter(ArrayToArrayCodec):
 
     codec: Any
     identifier: str
-
-    @property
-    def registered_name(self) -> str:
-        """The name in metadata."""
-        return f"numcodecs.{self.identifier}"
-
-    def to_configuration(self) -> dict[str, JSON]:
-        return _configuration(self.codec)
 
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
         """Determine the representation by encoding a chunk of fill values.
@@ -258,7 +256,7 @@ class ForeignFilter(ArrayToArrayCodec):
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignSerializer(ArrayToBytesCodec):
+class ForeignSerializer(_Wrapper, ArrayToBytesCodec):
     """A codec of numcodecs from elements to bytes.
 
     Parameters
@@ -274,14 +272,6 @@ class ForeignSerializer(ArrayToBytesCodec):
 
     codec: Any
     identifier: str
-
-    @property
-    def registered_name(self) -> str:
-        """The name in metadata."""
-        return f"numcodecs.{self.identifier}"
-
-    def to_configuration(self) -> dict[str, JSON]:
-        return _configuration(self.codec)
 
     def encode(self, array: Array, decoded: ArrayRepresentation) -> Buffer:
         return _bytes_of(self.codec.encode(np.array(array, order="C")))

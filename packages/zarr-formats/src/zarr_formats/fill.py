@@ -15,9 +15,8 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import create_extension
-
 from zarr_formats.metadata_error import metadata_error
+from zarr_formats.typestr import create_data_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,8 +181,7 @@ def _of_bytes(data: bytes, dtype: Dtype) -> JSON:
     """Return the form of version 3 of the element with these bytes."""
     import numpy as np  # metadata does not need NumPy
 
-    data_type = create_extension("data_type", dtype.data_type)
-    assert data_type is not None, "data types are never ignored"
+    data_type = create_data_type(dtype.data_type)
     value = np.frombuffer(data, dtype.numpy_dtype()).reshape(())
     form: JSON = data_type.fill_value_to_json(value.astype(data_type.numpy_dtype))
     return form
@@ -197,8 +195,7 @@ def _default(dtype: Dtype) -> JSON:
         return "" if dtype.data_type.name in ("string", "bytes") else None
     if dtype.kind in "SV":
         return _READERS[dtype.kind](0, dtype)
-    data_type = create_extension("data_type", dtype.data_type)
-    assert data_type is not None, "data types are never ignored"
+    data_type = create_data_type(dtype.data_type)
     form: JSON = data_type.fill_value_to_json(data_type.default_fill_value())
     return form
 
@@ -267,8 +264,7 @@ def _write_object(value: JSON, dtype: Dtype) -> JSON:
 
 def _to_element(value: JSON, dtype: Dtype) -> np.ndarray[Any, Any]:
     """Return the element in the stored data type."""
-    data_type = create_extension("data_type", dtype.data_type)
-    assert data_type is not None, "data types are never ignored"
+    data_type = create_data_type(dtype.data_type)
     element: np.ndarray[Any, Any] = data_type.fill_value_from_json(value)
     return element.astype(dtype.numpy_dtype())
 

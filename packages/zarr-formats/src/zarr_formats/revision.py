@@ -5,14 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import Location, MetadataValidationError, ValidationProblem, strictjson
+from zarr_core.extension import (
+    Location,
+    MetadataValidationError,
+    ValidationProblem,
+    json_pointer,
+    strictjson,
+)
 
 from zarr_formats.metadata_error import metadata_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from zarr_core.extension import JSON, ArrayMetadata
+    from zarr_core.extension import JSON, ArrayMetadata, GroupMetadata
+
+# Fields that a format may lack: what they are, and their pointer if it is not the field itself.
+_WORDS = {
+    "additional_fields": "additional fields",
+    "chunk_memory_layout": "memory layouts",
+    "data_type_fallbacks": "fallback data types",
+    "dimension_names": "dimension names; store them in an attribute",
+    "storage_transformers": "storage transformers",
+}
+_POINTERS = {"data_type_fallbacks": "/data_type/fallback"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +89,7 @@ def revise(
         try:
             written |= part.write(new)
         except MetadataValidationError as error:
-            problems += error.problems
+            problems += [problem for problem in error.problems if problem not in problems]
     if problems:
         raise MetadataValidationError(location, problems)
     kept = {
@@ -90,6 +106,39 @@ def same(one: ArrayMetadata, other: ArrayMetadata, name: str) -> bool:
     if name in ("fill_value", "attributes"):
         return strictjson.identical(ours, theirs)
     return bool(ours == theirs)
+
+
+def unsupported(format_name: str, *fields: str) -> Part:
+    """Return a part without members for fields that a format does not have.
+
+    Writing it raises MetadataValidationError if one of the fields has a value.
+    """
+
+    def check(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+        problems = unsupported_problems(format_name, metadata, *fields)
+        if problems:
+            raise MetadataValidationError("", problems)
+        return {}
+
+    return Part(fields, (), check)
+
+
+def unsupported_problems(
+    format_name: str, metadata: ArrayMetadata | GroupMetadata, *fields: str
+) -> list[ValidationProblem]:
+    """Return a problem for each field that has a value."""
+    problems = []
+    for field in fields:
+        value = getattr(metadata, field)
+        pointers = [_POINTERS.get(field, f"/{field}")]
+        if field == "additional_fields":
+            pointers = [json_pointer(name) for name in value]
+        elif field == "dimension_names":
+            value = any(name is not None for name in value or ())
+        if value:
+            message = f"{format_name} does not support {_WORDS[field]}"
+            problems += [ValidationProblem(pointer, message) for pointer in pointers]
+    return problems
 
 
 def write_chunks(metadata: ArrayMetadata) -> dict[str, JSON]:

@@ -24,7 +24,7 @@ from zarr_formats.metadata_error import metadata_error
 
 if TYPE_CHECKING:
     import numpy as np
-    from zarr_core.extension import JSON
+    from zarr_core.extension import JSON, DataType
 
 ByteOrder = Literal["little", "big", "mixed"]
 
@@ -113,6 +113,13 @@ class Dtype:
 
         dtype: np.dtype[Any] = np.dtype(_for_numpy(self.value))
         return dtype
+
+
+def create_data_type(definition: ExtensionDefinition) -> DataType:
+    """Create the data type of a definition."""
+    made: DataType | None = create_extension("data_type", definition)
+    assert made is not None, "data types are never ignored"
+    return made
 
 
 def read_dtype(value: JSON, pointer: str = "/dtype", object_codec: str | None = None) -> Dtype:
@@ -364,9 +371,7 @@ def _length(data_type: ExtensionDefinition) -> int:
 def _for_numpy(value: Any) -> Any:
     """Convert a ``dtype`` for :class:`numpy.dtype`: fields as tuples."""
     if isinstance(value, str) and value in _TENSORSTORE_NAMES:
-        data_type = create_extension("data_type", ExtensionDefinition(value))
-        assert data_type is not None, "data types are never ignored"
-        return data_type.numpy_dtype
+        return create_data_type(ExtensionDefinition(value)).numpy_dtype
     if not isinstance(value, list):
         return value
     return [(name, _for_numpy(inner), *map(tuple, shape)) for name, inner, *shape in value]

@@ -20,12 +20,12 @@ from zarr_core.extension import (
 
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.draft import chunks, codecs
-from zarr_formats.draft.common_members import SHAPE, no_dimension_names
-from zarr_formats.draft.extensions import is_uri, read_extensions, write_extensions
+from zarr_formats.draft.common_members import common_parts
+from zarr_formats.draft.extensions import is_uri, read_extensions
 from zarr_formats.draft.validate import add_location, validate_document
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.metadata_error import metadata_error
-from zarr_formats.revision import Part
+from zarr_formats.revision import Part, unsupported
 from zarr_formats.typestr import read_dtype
 
 if TYPE_CHECKING:
@@ -152,15 +152,6 @@ def _write_grid(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     return {"chunk_grid": chunks.write_chunk_grid(metadata, SCALAR, extensions=False)}
 
 
-def _no_layout(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    layout = metadata.chunk_memory_layout
-    if layout is not None:
-        raise metadata_error(
-            "/chunk_memory_layout", f"this format does not support the layout {layout.name!r}"
-        )
-    return {}
-
-
 def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     order, _, compressor = _chain(metadata)
     written: dict[str, JSON] = {
@@ -194,15 +185,9 @@ def _stored_dtype(metadata: ArrayMetadata) -> JSON:
 
 
 def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    value = _stored_dtype(metadata)
-    dtype = read_dtype(value)
-    if dtype.kind == "O":
-        names = {
-            "string": "vlen-utf8",
-            "bytes": "vlen-bytes",
-            "variable_length_bytes": "vlen-bytes",
-        }
-        dtype = read_dtype(value, object_codec=names.get(metadata.data_type.name))
+    dtype = read_dtype(_stored_dtype(metadata))
+    # The data type defines the kind of objects.
+    dtype = dtype.of(metadata.data_type) if dtype.kind == "O" else dtype
     return {"fill_value": fill_to_v2(metadata.fill_value, dtype, metadata.fill_value_undefined)}
 
 
@@ -242,26 +227,13 @@ def _chain(metadata: ArrayMetadata) -> tuple[str, list[JSON], JSON]:
 
 
 PARTS: tuple[Part, ...] = (
-    SHAPE,
     Part(
         ("data_type", "codecs"),
         ("data_type", "chunk_memory_layout", "compressor"),
         _write_elements,
     ),
-    Part(("chunk_grid", "chunk_key_encoding", "codecs"), ("chunk_grid",), _write_grid),
-    Part(("fill_value", "fill_value_undefined", "data_type"), ("fill_value",), _write_fill_value),
-    Part(
-        ("additional_fields",),
-        ("extensions",),
-        lambda new: {"extensions": write_extensions(new.additional_fields)},
-    ),
     Part(("attributes", "codecs"), ("attributes",), _write_attributes),
-    Part(
-        ("storage_transformers", "chunk_grid", "codecs"),
-        ("storage_transformers",),
-        lambda new: chunks.write_transformers(new, SHARDING_URI),
-    ),
-    Part(("dimension_names",), (), no_dimension_names),
-    Part(("chunk_memory_layout",), (), _no_layout),
+    *common_parts(SHARDING_URI, _write_grid, _write_fill_value),
+    unsupported("this format", "chunk_memory_layout"),
 )
 """How members are written; the filters are written to the attributes."""

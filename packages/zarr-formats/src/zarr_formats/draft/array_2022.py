@@ -14,23 +14,17 @@ from zarr_core.extension import (
     Location,
     MetadataValidationError,
     ValidationProblem,
-    create_extension,
 )
 
 from zarr_formats.chain import V2_FILTERS, write_stored_dtype
 from zarr_formats.draft import chunks, codecs, data_types, fill_values
-from zarr_formats.draft.common_members import (
-    SHAPE,
-    no_dimension_names,
-    transposed,
-    without_transpose,
-)
-from zarr_formats.draft.extensions import is_uri, read_extensions, write_extensions
+from zarr_formats.draft.common_members import common_parts, transposed, without_transpose
+from zarr_formats.draft.extensions import is_uri, read_extensions
 from zarr_formats.draft.validate import add_location, validate_document
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.metadata_error import metadata_error
 from zarr_formats.revision import Part
-from zarr_formats.typestr import read_dtype
+from zarr_formats.typestr import create_data_type, read_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -217,9 +211,7 @@ def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 
 def _raw(data_type: ExtensionDefinition, value: JSON) -> JSON:
     """Return the bytes of an element as a list; data types may also use base64."""
-    made = create_extension("data_type", data_type)
-    assert made is not None, "data types are never ignored"
-    return list(made.fill_value_from_json(value).tobytes())
+    return list(create_data_type(data_type).fill_value_from_json(value).tobytes())
 
 
 def _problems(error: ValueError, pointer: str) -> list[ValidationProblem]:
@@ -229,25 +221,12 @@ def _problems(error: ValueError, pointer: str) -> list[ValidationProblem]:
 
 
 PARTS: tuple[Part, ...] = (
-    SHAPE,
     Part(
         ("data_type", "data_type_fallbacks", "codecs", "chunk_memory_layout"),
         ("data_type", "chunk_memory_layout", "codecs"),
         _write_elements,
     ),
-    Part(("chunk_grid", "chunk_key_encoding", "codecs"), ("chunk_grid",), _write_grid),
-    Part(("fill_value", "fill_value_undefined", "data_type"), ("fill_value",), _write_fill_value),
-    Part(
-        ("additional_fields",),
-        ("extensions",),
-        lambda new: {"extensions": write_extensions(new.additional_fields)},
-    ),
     Part(("attributes",), ("attributes",), lambda new: {"attributes": new.attributes}),
-    Part(
-        ("storage_transformers", "chunk_grid", "codecs"),
-        ("storage_transformers",),
-        lambda new: chunks.write_transformers(new, SHARDING_URI),
-    ),
-    Part(("dimension_names",), (), no_dimension_names),
+    *common_parts(SHARDING_URI, _write_grid, _write_fill_value),
 )
 """How members are written."""

@@ -6,29 +6,48 @@ from typing import TYPE_CHECKING
 
 from zarr_core.extension import ExtensionDefinition
 
-from zarr_formats.metadata_error import metadata_error
-from zarr_formats.revision import Part
+from zarr_formats.draft.chunks import write_transformers
+from zarr_formats.draft.extensions import write_extensions
+from zarr_formats.revision import Part, unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from zarr_core.extension import JSON, ArrayMetadata
 
-SHAPE = Part(("shape",), ("shape",), lambda new: {"shape": list(new.shape)})
+    WriteMembers = Callable[[ArrayMetadata], Mapping[str, JSON]]
 
 
-def no_dimension_names(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    """Return no members.
+def common_parts(
+    sharding_uri: str, write_grid: WriteMembers, write_fill_value: WriteMembers
+) -> tuple[Part, ...]:
+    """Return how both drafts write the members other than elements and attributes.
 
-    Raises
-    ------
-    MetadataValidationError
-        If there are dimension names; ``location`` is empty.
+    Parameters
+    ----------
+    sharding_uri : str
+        The URI of sharding.
+    write_grid, write_fill_value : callable
+        Write the members ``chunk_grid`` and ``fill_value``.
     """
-    if any(name is not None for name in metadata.dimension_names or ()):
-        message = "the drafts do not support dimension names; store them in an attribute"
-        raise metadata_error("/dimension_names", message)
-    return {}
+    return (
+        Part(("shape",), ("shape",), lambda new: {"shape": list(new.shape)}),
+        Part(("chunk_grid", "chunk_key_encoding", "codecs"), ("chunk_grid",), write_grid),
+        Part(
+            ("fill_value", "fill_value_undefined", "data_type"), ("fill_value",), write_fill_value
+        ),
+        Part(
+            ("additional_fields",),
+            ("extensions",),
+            lambda new: {"extensions": write_extensions(new.additional_fields)},
+        ),
+        Part(
+            ("storage_transformers", "chunk_grid", "codecs"),
+            ("storage_transformers",),
+            lambda new: write_transformers(new, sharding_uri),
+        ),
+        unsupported("this format", "dimension_names"),
+    )
 
 
 def transposed(ndim: int) -> list[ExtensionDefinition]:

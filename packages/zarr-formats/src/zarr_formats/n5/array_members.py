@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
-    MetadataValidationError,
-    ValidationProblem,
-    create_extension,
-    json_pointer,
 )
 
 from zarr_formats.metadata_error import metadata_error
 from zarr_formats.n5.compression import compression_of
-from zarr_formats.revision import Part
+from zarr_formats.typestr import create_data_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,8 +103,7 @@ def compression(metadata: ArrayMetadata) -> dict[str, JSON]:
 
 def no_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     """Raise if the fill value is not zero."""
-    made = create_extension("data_type", metadata.data_type)
-    assert made is not None, "data types are never ignored"
+    made = create_data_type(metadata.data_type)
     try:
         value = made.fill_value_from_json(metadata.fill_value)
     except ValueError as error:
@@ -124,42 +119,3 @@ def no_other_keys(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     if name != "n5":
         raise metadata_error("/chunk_key_encoding", f'must be "n5" in N5, not {name!r}')
     return {}
-
-
-def _no_additional_fields(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    if metadata.additional_fields:
-        raise MetadataValidationError(
-            "",
-            [
-                ValidationProblem(json_pointer(name), "is not supported by N5")
-                for name in metadata.additional_fields
-            ],
-        )
-    return {}
-
-
-def _no_transformers(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    if metadata.storage_transformers:
-        raise metadata_error("/storage_transformers", "N5 does not support storage transformers")
-    return {}
-
-
-def _no_fallbacks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    if metadata.data_type_fallbacks:
-        raise metadata_error("/data_type", "N5 does not support fallback data types")
-    return {}
-
-
-def _no_layout(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    if metadata.chunk_memory_layout is not None:
-        raise metadata_error("/chunk_memory_layout", "N5 does not support memory layouts")
-    return {}
-
-
-UNSUPPORTED = (
-    Part(("additional_fields",), (), _no_additional_fields),
-    Part(("storage_transformers",), (), _no_transformers),
-    Part(("data_type_fallbacks",), (), _no_fallbacks),
-    Part(("chunk_memory_layout",), (), _no_layout),
-)
-"""Fields that N5 does not support."""

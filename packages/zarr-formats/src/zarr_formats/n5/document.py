@@ -24,7 +24,7 @@ from zarr_core.extension import (
 from zarr_formats.metadata_error import metadata_error
 from zarr_formats.n5 import array_members
 from zarr_formats.n5.compression import OLD_TYPES, codec_of
-from zarr_formats.revision import Part, revise
+from zarr_formats.revision import Part, revise, unsupported, unsupported_problems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,8 +102,11 @@ def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
         Part(("dimension_names",), (), lambda new: _axes(new, known)),
         Part(("fill_value",), (), array_members.no_fill_value),
         Part(("chunk_key_encoding",), (), array_members.no_other_keys),
-        *array_members.UNSUPPORTED,
-    ]
+        unsupported(
+            "N5", "additional_fields", "storage_transformers", "data_type_fallbacks",
+            "chunk_memory_layout",
+        ),
+    ]  # fmt: skip
     return revise(raw, old if isinstance(old, ArrayMetadata) else None, metadata, parts, location)
 
 
@@ -148,10 +151,7 @@ def write_group(metadata: GroupMetadata, location: Location) -> dict[str, JSON] 
         return None
     raw, old = _read_again(metadata, location)
     known = {} if old is None else old.attributes
-    problems = [
-        ValidationProblem(json_pointer(name), "is not supported by N5")
-        for name in metadata.additional_fields
-    ]
+    problems = unsupported_problems("N5", metadata, "additional_fields")
     if metadata.consolidated is not None:
         problems.append(
             ValidationProblem("/consolidated_metadata", "N5 does not support consolidated metadata")

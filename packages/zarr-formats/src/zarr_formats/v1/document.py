@@ -19,13 +19,12 @@ from zarr_core.extension import (
     Location,
     MetadataValidationError,
     ValidationProblem,
-    json_pointer,
     package_schema,
 )
 
 from zarr_formats.chain import read_chain, write_chain, write_stored_dtype
 from zarr_formats.metadata_error import metadata_error
-from zarr_formats.revision import Part, revise, write_chunks
+from zarr_formats.revision import Part, revise, unsupported, write_chunks
 from zarr_formats.typestr import read_dtype
 from zarr_formats.v1.compression import config_of, options_of
 from zarr_formats.v1.fill import fill_from_v1, fill_to_v1
@@ -195,29 +194,6 @@ def _write_keys(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     return {}
 
 
-def _write_names(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    if any(metadata.dimension_names or ()):
-        raise metadata_error("/dimension_names", "version 1 does not support dimension names")
-    return {}
-
-
-def _write_rest(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    there = {
-        "/storage_transformers": metadata.storage_transformers,
-        "/data_type/fallback": metadata.data_type_fallbacks,
-        "/chunk_memory_layout": metadata.chunk_memory_layout,
-        **{json_pointer(name): True for name in metadata.additional_fields},
-    }
-    problems = [
-        ValidationProblem(pointer, "version 1 has nothing like it")
-        for pointer, given in there.items()
-        if given
-    ]
-    if problems:
-        raise MetadataValidationError("", problems)
-    return {}
-
-
 _ELEMENTS = ("dtype", "compression", "compression_opts", "order")
 _PARTS = (
     Part((), (), lambda _: {"zarr_format": 1}),
@@ -226,13 +202,8 @@ _PARTS = (
     Part(("data_type", "codecs"), _ELEMENTS, _write_elements),
     Part(("fill_value", "fill_value_undefined"), ("fill_value",), _write_fill_value),
     Part(("chunk_key_encoding",), (), _write_keys),
-    Part(("dimension_names",), (), _write_names),
-    Part(
-        (
-            "storage_transformers", "data_type_fallbacks", "chunk_memory_layout",
-            "additional_fields",
-        ),
-        (),
-        _write_rest,
+    unsupported(
+        "version 1", "dimension_names", "storage_transformers", "data_type_fallbacks",
+        "chunk_memory_layout", "additional_fields",
     ),
 )  # fmt: skip

@@ -11,12 +11,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import create_extension
 
 from zarr_formats.metadata_error import metadata_error
+from zarr_formats.typestr import create_data_type
 
 if TYPE_CHECKING:
-    from zarr_core.extension import JSON, DataType
+    from zarr_core.extension import JSON
 
     from zarr_formats.typestr import Dtype
 
@@ -30,7 +30,7 @@ def fill_from_v1(value: JSON, dtype: Dtype) -> tuple[JSON, bool]:
 
     An undefined fill value is that of zero bytes.
     """
-    data_type = _data_type(dtype)
+    data_type = create_data_type(dtype.data_type)
     if value is None:
         return data_type.fill_value_to_json(data_type.default_fill_value()), True
     try:
@@ -52,7 +52,11 @@ def fill_to_v1(value: JSON, dtype: Dtype, undefined: bool) -> JSON:
     if undefined:
         return None
     try:
-        element = _data_type(dtype).fill_value_from_json(value).astype(dtype.numpy_dtype())
+        element = (
+            create_data_type(dtype.data_type)
+            .fill_value_from_json(value)
+            .astype(dtype.numpy_dtype())
+        )
         written = _scalar(element, dtype.kind)
         if _element(written, dtype).tobytes() == element.tobytes():
             return written
@@ -95,9 +99,3 @@ def _scalar(element: Array, kind: str) -> JSON:
         case "U":
             return str(element.item())
     return 0
-
-
-def _data_type(dtype: Dtype) -> DataType:
-    made: DataType | None = create_extension("data_type", dtype.data_type)
-    assert made is not None, "data types are never ignored"
-    return made

@@ -22,7 +22,13 @@ from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.metadata_error import metadata_error
-from zarr_formats.revision import Part, revise, write_chunks
+from zarr_formats.revision import (
+    Part,
+    revise,
+    unsupported,
+    unsupported_problems,
+    write_chunks,
+)
 from zarr_formats.typestr import read_dtype
 from zarr_formats.v2.consolidated import read_consolidated, write_consolidated
 from zarr_formats.v2.nonstandard import standard_array
@@ -176,7 +182,7 @@ def write_group(metadata: GroupMetadata, location: Location) -> dict[str, JSON]:
         If it has members that version 2 does not support.
     """
     stored = metadata.document or {}
-    problems = _further_members(metadata)
+    problems = unsupported_problems("version 2", metadata, "additional_fields")
     if problems:
         raise MetadataValidationError(location, problems)
     written: dict[str, JSON] = {GROUP: stored.get(GROUP, {"zarr_format": 2})}
@@ -275,31 +281,6 @@ def _write_separator(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     return {"dimension_separator": encoding.configuration.get("separator", ".")}
 
 
-def _check_others(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    problems = _further_members(metadata)
-    without = (
-        ("storage_transformers", metadata.storage_transformers),
-        ("dimension_names", metadata.dimension_names),
-        ("chunk_memory_layout", metadata.chunk_memory_layout),
-        ("data_type/fallback", metadata.data_type_fallbacks),
-    )
-    problems += [
-        ValidationProblem(f"/{name}", "version 2 does not support this field")
-        for name, value in without
-        if value
-    ]
-    if problems:
-        raise MetadataValidationError("", problems)
-    return {}
-
-
-def _further_members(metadata: ArrayMetadata | GroupMetadata) -> list[ValidationProblem]:
-    return [
-        ValidationProblem(f"/{name}", "version 2 does not support additional fields")
-        for name in metadata.additional_fields
-    ]
-
-
 _PARTS = (
     Part(("chunk_grid",), ("chunks",), write_chunks),
     Part(("data_type", "codecs"), ("compressor", "dtype", "filters", "order"), _write_elements),
@@ -311,15 +292,8 @@ _PARTS = (
     Part(("chunk_key_encoding",), ("dimension_separator",), _write_separator),
     Part(("shape",), ("shape",), lambda metadata: {"shape": list(metadata.shape)}),
     Part((), ("zarr_format",), lambda _: {"zarr_format": 2}),
-    Part(
-        (
-            "storage_transformers",
-            "dimension_names",
-            "chunk_memory_layout",
-            "data_type_fallbacks",
-            "additional_fields",
-        ),
-        (),
-        _check_others,
+    unsupported(
+        "version 2", "storage_transformers", "dimension_names", "chunk_memory_layout",
+        "data_type_fallbacks", "additional_fields",
     ),
-)
+)  # fmt: skip
