@@ -110,7 +110,9 @@ KILLED = ("directory", "sqlite", "redis", "s3")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-@pytest.mark.parametrize("kind", KILLED)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "sqlite")) for kind in KILLED]
+)
 def test_a_killed_appender(kill_appenders, kind):
     assert kill_appenders(kind, 3, kills=3)[-1] > 1
 
