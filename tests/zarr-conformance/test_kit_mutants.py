@@ -189,7 +189,7 @@ def numbers():
         yield pytest.param(number, marks=marks, id=f"{kind}-{number}-{expected}")
 
 
-@pytest.mark.parametrize("number", numbers())
+@pytest.mark.parametrize("number", [*numbers()])
 def test_planted_mistake_is_found(number, pytester):
     kind, old, new, expected = MUTANTS[number]
     assert expected in failed_tests(pytester, kind, number, old, new, expected)
