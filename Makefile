@@ -1,8 +1,10 @@
 # `make` without a target lists the targets.  Each target installs what it needs, once, in $(VENV).
 # Only `make servers` installs anything outside this folder.
 
-PYTHON ?= $(shell for p in python3 python python3.13 python3.12 python3.11; do \
+ifndef PYTHON
+PYTHON := $(shell for p in python3 python python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+endif
 VENV ?= .venv
 # More than the usual number of processors, because tests with servers wait.
 JOBS ?= 3

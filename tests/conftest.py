@@ -49,25 +49,30 @@ def is_slow(item):
 def pytest_collection_modifyitems(config, items):
     """Skip slow tests unless an environment variable enables them.
 
-    A share of n, for a second run with another version of Python, selects one in n of the tests
-    that are not slow and use no server and no other library.
+    A share of n is for a second run with another version of Python: it selects the tests that use
+    a server, and one in n of the others.  Tests with other libraries are selected with the first of
+    their parameters and one in three of the others.
     """
     if not os.environ.get(SLOW_TESTS):
         reason = f"slow; runs if {SLOW_TESTS}=1"
         for item in filter(is_slow, items):
             item.add_marker(pytest.mark.skip(reason=reason))
     share = int(os.environ.get(SHARE) or 1)
-    left_out = [item for item in items if not chosen(item, share)]
-    if left_out:
-        items[:] = [item for item in items if chosen(item, share)]
-        config.hook.pytest_deselected(items=left_out)
+    if share > 1:
+        functions = set()
+        chosen = [item for item in items if is_chosen(item, share, functions)]
+        config.hook.pytest_deselected(items=[*set(items) - set(chosen)])
+        items[:] = chosen
 
 
-def chosen(item, share):
-    folder = item.path.relative_to(Path(__file__).parent).parts[0]
-    return (
-        zlib.crc32(item.nodeid.encode()) % share == 0
-        or is_slow(item)
-        or takes_server(item)
-        or folder in MEETING_OTHERS
-    )
+def is_chosen(item, share, functions):
+    """Whether a run with a share contains a test; adds its function to those that were seen."""
+    function, _, parameters = item.nodeid.partition("[")
+    is_first = function not in functions
+    functions.add(function)
+    if takes_server(item):
+        return True
+    number = zlib.crc32(parameters.encode())
+    if item.path.relative_to(Path(__file__).parent).parts[0] in MEETING_OTHERS:
+        return is_first or number % 3 == 0
+    return zlib.crc32(item.nodeid.encode()) % share == 0

@@ -26,9 +26,7 @@ VALUES = np.arange(35, dtype="int16").reshape(5, 7)
 
 LIBRARIES = {"zarr-python": zarr, "zarr-core": zarr_core}
 DIRECTIONS = pytest.mark.parametrize(
-    ("writer", "reader"),
-    [("zarr-python", "zarr-core"), ("zarr-core", "zarr-python")],
-    ids="{0[0]} to {0[1]}".format,
+    ("writer", "reader"), [("zarr-python", "zarr-core"), ("zarr-core", "zarr-python")]
 )
 PATHS = ["scalar", "surface", "surface/height", "surface/height/raster", "time"]
 

@@ -76,62 +76,55 @@ def bits(array: Any) -> bytes:
     return array.astype(array.dtype.newbyteorder("="), copy=False).tobytes()
 
 
-def new_with_zarr_python(place: Path, **options: Any) -> Any:
-    zarr = pytest.importorskip("zarr", reason="zarr-python is not installed")
-    return zarr.create_array(place, shape=SHAPE, chunks=CHUNKS, zarr_format=2, **options)
+def zarr_python() -> Any:
+    return pytest.importorskip("zarr", reason="zarr-python is not installed")
 
 
-def read_with_zarr_python(place: Path) -> Any:
-    zarr = pytest.importorskip("zarr", reason="zarr-python is not installed")
-    return zarr.open_array(place, mode="r+", zarr_format=2)
+LIBRARIES: dict[str, Any] = {"zarr-python": zarr_python, "zarr-core": lambda: zarr_core}
+BOTH = pytest.mark.parametrize(
+    ("writer", "reader"), [("zarr-python", "zarr-core"), ("zarr-core", "zarr-python")]
+)
 
 
+def created(library: str, place: Path, **options: Any) -> Any:
+    return LIBRARIES[library]().create_array(
+        place, shape=SHAPE, chunks=CHUNKS, zarr_format=2, **options
+    )
+
+
+def opened(library: str, place: Path) -> Any:
+    return LIBRARIES[library]().open_array(place, mode="r+", zarr_format=2)
+
+
+@BOTH
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("text", DTYPES)
-def test_data_types_of_zarr_python(tmp_path, text, order):
-    values = values_of(np.dtype(text))
-    theirs = new_with_zarr_python(
-        tmp_path, dtype=text, order=order, fill_value=DTYPES[text], attributes={"a": [1, None]}
-    )
-    theirs[:5] = values[:5]
-    ours = zarr_core.open_array(tmp_path, zarr_format=2)
-    assert bits(ours[:5]) == bits(values[:5])
-    assert bits(ours[6:]) == bits(np.full((1, 5), DTYPES[text], np.dtype(text)))
-    assert dict(ours.attrs) == {"a": [1, None]}
-    ours[5:] = values[5:]
-    ours.attrs["b"] = 2
-    again = read_with_zarr_python(tmp_path)
+def test_data_types_and_zarr_python(tmp_path, text, order, writer, reader):
+    values, fill = values_of(np.dtype(text)), DTYPES[text]
+    options = {"dtype": text, "order": order, "fill_value": fill, "attributes": {"a": [1, None]}}
+    created(writer, tmp_path, **options)[:5] = values[:5]
+    array = opened(reader, tmp_path)
+    assert json.loads((tmp_path / ".zarray").read_text())["dtype"] == text
+    assert array.dtype.newbyteorder("=") == np.dtype(text).newbyteorder("=")
+    assert bits(array[:5]) == bits(values[:5])
+    assert bits(array[6:]) == bits(np.full((1, 5), fill, np.dtype(text)))
+    assert dict(array.attrs) == {"a": [1, None]}
+    array[5:] = values[5:]
+    array.attrs["b"] = 2
+    again = opened(writer, tmp_path)
     assert bits(again[...]) == bits(values)
     assert dict(again.attrs) == {"a": [1, None], "b": 2}
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("text", DTYPES)
-def test_data_types_to_zarr_python(tmp_path, text, order):
-    values = values_of(np.dtype(text))
-    ours = zarr_core.create_array(
-        tmp_path, shape=SHAPE, chunks=CHUNKS, dtype=text, order=order, zarr_format=2,
-        fill_value=DTYPES[text], attributes={"a": [1, None]},
-    )  # fmt: skip
-    ours[:5] = values[:5]
-    theirs = read_with_zarr_python(tmp_path)
-    assert theirs.dtype == np.dtype(text)
-    assert bits(theirs[:5]) == bits(values[:5])
-    assert bits(theirs[6:]) == bits(np.full((1, 5), DTYPES[text], np.dtype(text)))
-    assert dict(theirs.attrs) == {"a": [1, None]}
-    theirs[5:] = values[5:]
-    assert bits(zarr_core.open_array(tmp_path)[...]) == bits(values)
 
 
 @pytest.mark.parametrize("name", COMPRESSORS)
 def test_compressors_of_and_to_zarr_python(tmp_path, name):
     values = values_of(np.dtype("<i4"))
-    new_with_zarr_python(tmp_path / "a", dtype="<i4", compressors=COMPRESSORS[name])[...] = values
+    created("zarr-python", tmp_path / "a", dtype="<i4", compressors=COMPRESSORS[name])[...] = values
     assert bits(zarr_core.open_array(tmp_path / "a")[...]) == bits(values)
     zarr_core.create_array(
         tmp_path / "b", data=values, chunks=CHUNKS, compressors=COMPRESSORS[name], zarr_format=2
     )
-    assert bits(read_with_zarr_python(tmp_path / "b")[...]) == bits(values)
+    assert bits(opened("zarr-python", tmp_path / "b")[...]) == bits(values)
     ours, theirs = (json.loads((tmp_path / place / ".zarray").read_text()) for place in "ba")
     codecs = [document.pop("compressor") or {} for document in (ours, theirs)]
     assert ours == theirs
@@ -143,65 +136,63 @@ def test_compressors_of_and_to_zarr_python(tmp_path, name):
 def test_filters_of_and_to_zarr_python(tmp_path, name, order):
     values = values_of(np.dtype("<i4"))
     options = {"filters": FILTERS[name], "compressors": numcodecs.Zlib(1), "order": order}
-    new_with_zarr_python(tmp_path / "a", dtype="<i4", **options)[...] = values
+    created("zarr-python", tmp_path / "a", dtype="<i4", **options)[...] = values
     assert bits(zarr_core.open_array(tmp_path / "a")[...]) == bits(values)
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / ".zarray").write_bytes((tmp_path / "a" / ".zarray").read_bytes())
     zarr_core.open_array(tmp_path / "b")[...] = values
-    assert bits(read_with_zarr_python(tmp_path / "b")[...]) == bits(values)
+    assert bits(opened("zarr-python", tmp_path / "b")[...]) == bits(values)
 
 
-def test_text_of_and_to_zarr_python(tmp_path):
+@BOTH
+def test_text_and_zarr_python(tmp_path, writer, reader):
     values = np.array([["a", "\u03a9" * 50, "", "x", "y"]] * 7, object)
-    new_with_zarr_python(tmp_path / "a", dtype=str, fill_value="none")[:3] = values[:3]
-    ours = zarr_core.open_array(tmp_path / "a")
-    assert ours[:3].tolist() == values[:3].tolist()
-    assert ours[6, 0] == "none"
-    zarr_core.create_array(
-        tmp_path / "b", shape=SHAPE, chunks=CHUNKS, dtype=str, fill_value="none", zarr_format=2
-    )[:3] = values[:3]
-    theirs = read_with_zarr_python(tmp_path / "b")
-    assert theirs[:3].tolist() == values[:3].tolist()
-    assert theirs[6, 0] == "none"
+    created(writer, tmp_path, dtype=str, fill_value="none")[:3] = values[:3]
+    array = opened(reader, tmp_path)
+    assert array[:3].tolist() == values[:3].tolist()
+    assert array[6, 0] == "none"
 
 
-def test_records_of_and_to_zarr_python(tmp_path):
+@BOTH
+def test_records_and_zarr_python(tmp_path, writer, reader):
     dtype = np.dtype([("a", "<i4"), ("b", "<f8"), ("c", "S3")])
     values = np.array([(n, n / 2, b"x" * (n % 4)) for n in range(35)], dtype).reshape(SHAPE)
     fill = np.array((1, 2.5, b"no"), dtype)[()]
-    new_with_zarr_python(tmp_path / "a", dtype=dtype, fill_value=fill)[:3] = values[:3]
-    ours = zarr_core.open_array(tmp_path / "a")
-    assert (ours[:3] == values[:3]).all()
-    assert ours[6, 4] == fill
-    zarr_core.create_array(
-        tmp_path / "b", shape=SHAPE, chunks=CHUNKS, dtype=dtype, fill_value=fill, zarr_format=2
-    )[:3] = values[:3]
-    theirs = read_with_zarr_python(tmp_path / "b")
-    assert (theirs[:3] == values[:3]).all()
-    assert theirs[6, 4] == fill
+    created(writer, tmp_path, dtype=dtype, fill_value=fill)[:3] = values[:3]
+    array = opened(reader, tmp_path)
+    assert (array[:3] == values[:3]).all()
+    assert array[6, 4] == fill
 
 
-def test_hierarchies_of_and_to_zarr_python(tmp_path):
-    zarr = pytest.importorskip("zarr", reason="zarr-python is not installed")
-    for library, other, place in ((zarr, zarr_core, "a"), (zarr_core, zarr, "b")):
-        root = library.create_group(tmp_path / place, zarr_format=2, attributes={"title": "Höhen"})
-        deep = root.create_group("surface/height")
-        deep.create_array("raster", shape=SHAPE, chunks=CHUNKS, dtype="i2")[...] = 5
-        deep["raster"].attrs["units"] = "m"
-        for consolidated in (False, True):
-            if consolidated:
-                library.consolidate_metadata(tmp_path / place)
-            read = other.open_group(tmp_path / place, mode="r", use_consolidated=consolidated)
-            assert dict(read.attrs) == {"title": "Höhen"}
-            assert sorted(path for path, _ in read.members(max_depth=None)) == [
-                "surface", "surface/height", "surface/height/raster",
-            ]  # fmt: skip
-            raster = read["surface/height/raster"]
-            assert dict(raster.attrs) == {"units": "m"}
-            assert (np.asarray(raster[...]) == 5).all()
-    copies = [json.loads((tmp_path / place / ".zmetadata").read_text()) for place in "ab"]
+@pytest.mark.parametrize("consolidated", [False, True])
+@BOTH
+def test_hierarchies_and_zarr_python(tmp_path, writer, reader, consolidated):
+    library = LIBRARIES[writer]()
+    root = library.create_group(tmp_path, zarr_format=2, attributes={"title": "Höhen"})
+    deep = root.create_group("surface/height")
+    deep.create_array("raster", shape=SHAPE, chunks=CHUNKS, dtype="i2")[...] = 5
+    deep["raster"].attrs["units"] = "m"
+    if consolidated:
+        library.consolidate_metadata(tmp_path)
+    read = LIBRARIES[reader]().open_group(tmp_path, mode="r", use_consolidated=consolidated)
+    assert dict(read.attrs) == {"title": "Höhen"}
+    assert sorted(path for path, _ in read.members(max_depth=None)) == [
+        "surface", "surface/height", "surface/height/raster",
+    ]  # fmt: skip
+    raster = read["surface/height/raster"]
+    assert dict(raster.attrs) == {"units": "m"}
+    assert (np.asarray(raster[...]) == 5).all()
+
+
+def test_both_consolidate_alike(tmp_path):
+    copies = []
+    for library in (zarr_python(), zarr_core):
+        root = library.create_group(tmp_path / library.__name__, zarr_format=2, attributes={"a": 1})
+        root.create_group("b").create_array("c", shape=SHAPE, chunks=CHUNKS, dtype="i2")
+        library.consolidate_metadata(tmp_path / library.__name__)
+        copies.append(json.loads((tmp_path / library.__name__ / ".zmetadata").read_text()))
     assert copies[0].keys() == copies[1].keys()
-    # It also stores empty attributes.
+    # zarr-python also stores empty attributes.
     named = [{key for key, value in copy["metadata"].items() if value} for copy in copies]
     assert named[0] == named[1]
 

@@ -66,7 +66,14 @@ EXCLUSIVE = {
 }
 
 
-@pytest.mark.parametrize("kind", SHARED | EXCLUSIVE)
+# Other databases in files than SQLite.
+SLOW = ("lmdb", "dbm.sqlite3", "dbm.dumb", "berkeley")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in SHARED | EXCLUSIVE],
+)
 def test_every_change_is_stored_or_refused(request, kind):
     url, options = (SHARED | EXCLUSIVE)[kind](request)
     more = {"conditional": False} if "webdav" in options else {}

@@ -4,6 +4,7 @@ import os
 import re
 import runpy
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ SERVERS = "scripts/install_servers.py"
 OLD_WRITERS = "scripts/old_writers.py"
 
 
+@cache
 def commands(target, *variables):
     """The commands of a target in a fresh clone."""
     # Remove the variables of an outer make.

@@ -237,31 +237,28 @@ numcodecs.register_codec(Own)
 """
 
 
-@pytest.mark.parametrize(
-    ("codecs", "zarr_format"),
-    [
-        ("compressors=Inverted(3)", 3),
-        ("compressors=[Inverted(2), zarr.codecs.GzipCodec(level=1)], shards=(8,)", 3),
-        ("compressors=zarr.codecs.BloscCodec(cname='lz4')", 3),
-        ("compressors=[zarr.codecs.numcodecs.Zlib(level=3)]", 3),
-        ("compressors=None, filters=[zarr.codecs.numcodecs.Delta(dtype='<i8')]", 3),
-        ("compressors=Own(4)", 2),
-        ("compressors=numcodecs.LZMA(), filters=[numcodecs.Delta('<i8'), Own(2)]", 2),
-        ("compressors=None, filters=[numcodecs.Base64()]", 2),
-    ],
+CODECS_OF_ARRAYS = (
+    (3, "compressors=Inverted(3)"),
+    (3, "compressors=[Inverted(2), zarr.codecs.GzipCodec(level=1)], shards=(8,)"),
+    (3, "compressors=zarr.codecs.BloscCodec(cname='lz4')"),
+    (3, "compressors=[zarr.codecs.numcodecs.Zlib(level=3)]"),
+    (3, "compressors=None, filters=[zarr.codecs.numcodecs.Delta(dtype='<i8')]"),
+    (2, "compressors=Own(4)"),
+    (2, "compressors=numcodecs.LZMA(), filters=[numcodecs.Delta('<i8'), Own(2)]"),
+    (2, "compressors=None, filters=[numcodecs.Base64()]"),
 )
-def test_codec_objects_of_an_array_are_accepted(codecs, zarr_format, program):
-    code = f"""{CODECS}
-a = zarr.create_array({{}}, shape=(16,), chunks=(4,), dtype="<i8", zarr_format={zarr_format}, {codecs})
+CREATIONS = """
+form = dict(zarr_format={zarr_format})
+a = zarr.create_array({{}}, shape=(16,), chunks=(4,), dtype="<i8", {codecs}, **form)
 a[...] = np.arange(16)
 same = dict(shape=a.shape, chunks=a.chunks, dtype=a.dtype, filters=a.filters, compressors=a.compressors)
-group = zarr.create_group({{}}, zarr_format={zarr_format})
+group = zarr.create_group({{}}, **form)
 made = [
     zarr.from_array({{}}, data=a),
     zarr.from_array({{}}, data=a, compressors="keep", filters="keep"),
     zarr.empty_like(a), zarr.zeros_like(a, store={{}}),
-    zarr.open_like(a, path="like.zarr"), zarr.open_like(a, path="like.zarr"),
-    zarr.create_array({{}}, zarr_format={zarr_format}, **same), group.create_array("x", **same),
+    zarr.open_like(a, path="like{number}.zarr"), zarr.open_like(a, path="like{number}.zarr"),
+    zarr.create_array({{}}, **form, **same), group.create_array("x", **same),
     group.require_array("y", **same), group.empty_like("z", data=a),
 ]
 assert made[0][...].tolist() == list(range(16))
@@ -270,13 +267,17 @@ for array in made:
     assert (array.filters, array.compressors) == (a.filters, a.compressors), array
     array[...] = 5
     assert array[...].tolist() == [5] * 16
-core = zarr.create_array({{}}, zarr_format={zarr_format}, **same).core
+core = zarr.create_array({{}}, **form, **same).core
 import zarr_core
-again = zarr_core.create_array(zarr_format={zarr_format}, shape=(3,), dtype="<i8", filters=core.filters,
-    compressors=core.compressors)
+again = zarr_core.create_array(shape=(3,), dtype="<i8", filters=core.filters,
+    compressors=core.compressors, **form)
 assert again.compressors == core.compressors and again.filters == core.filters
 """
-    program(code)
+
+
+@pytest.mark.parametrize(("zarr_format", "codecs"), CODECS_OF_ARRAYS)
+def test_codec_objects_of_an_array_are_accepted(zarr_format, codecs, program):
+    program(CODECS + CREATIONS.format(codecs=codecs, zarr_format=zarr_format, number=0))
 
 
 LESS = """

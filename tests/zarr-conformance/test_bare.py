@@ -123,6 +123,7 @@ def test_written_data_is_not_judged_without_numpy(bare, tmp_path):
     assert "requires NumPy" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_corpus_requires_no_packages(bare, tmp_path):
     built = bare("-m", "zarr_conformance", "build", "corpus")
     assert built.returncode == 0, built.stderr

@@ -180,9 +180,16 @@ def install(folder):
     (information / "entry_points.txt").write_text("\n".join(lines))
 
 
-@pytest.mark.parametrize(
-    "number", range(len(MUTANTS)), ids=lambda n: f"{MUTANTS[n][0]}-{n}-{MUTANTS[n][3]}"
-)
+def numbers():
+    """The numbers of the mutants; further ones for the same test of a kit are slow."""
+    seen = set()
+    for number, (kind, _, _, expected) in enumerate(MUTANTS):
+        marks = [pytest.mark.slow] * ((kind, expected) in seen)
+        seen.add((kind, expected))
+        yield pytest.param(number, marks=marks, id=f"{kind}-{number}-{expected}")
+
+
+@pytest.mark.parametrize("number", [*numbers()])
 def test_planted_mistake_is_found(number, pytester):
     kind, old, new, expected = MUTANTS[number]
     assert expected in failed_tests(pytester, kind, number, old, new, expected)
