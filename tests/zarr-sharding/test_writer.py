@@ -460,7 +460,7 @@ def test_inner_chunks_without_compression_are_encoded_as_one_by_one(
 
 @pytest.mark.parametrize("codecs", [["bytes"], ["bytes", "crc32c"]])
 def test_memory_for_many_inner_chunks(rep, counting, codecs):
-    count = 1 << 13
+    count = 1 << 15
     decoded = rep((count // 256 * 2, 512), "uint8")
     codec = ShardingCodec((2, 2), codecs)
     values = np.full(decoded.shape, 7, np.uint8)
