@@ -151,7 +151,8 @@ class StoredArray(StoredNode[ArrayMetadata]):
 
     def chunk_reader(self, chunk_coords: tuple[int, ...]) -> ChunkReader:
         """The reader for a chunk, created once for each shape of chunks."""
-        codecs = self.resolved.codecs_for(chunk_coords)
+        resolved = self.resolved
+        codecs = resolved.codecs if resolved.is_uniform else resolved.codecs_for(chunk_coords)
         reader = self._readers.get(codecs)
         if reader is None:
             if len(self._readers) >= _MAX_READERS:

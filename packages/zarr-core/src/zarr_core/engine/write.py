@@ -263,7 +263,7 @@ class _ChunkWriter:
             self.unconfirmed.skip(key)
             return
         resolved = stored.resolved
-        codecs = resolved.codecs_for(chunk_coords)
+        codecs = resolved.codecs if resolved.is_uniform else resolved.codecs_for(chunk_coords)
         try:
             elements = self._value[out_selection]
             if elements.dtype != resolved.dtype and self._fields is None:
