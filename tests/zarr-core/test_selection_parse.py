@@ -64,7 +64,7 @@ def basic_cases(draw):
 
 
 @given(basic_cases())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_basic_is_numpy(case):
     shape, index = case
     array = numbered(shape)
@@ -175,7 +175,7 @@ def one_by_one(array: np.ndarray, items) -> np.ndarray:
 
 
 @given(orthogonal_cases())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_orthogonal_selects_each_dimension_by_itself(case):
     shape, index = case
     array = numbered(shape)
