@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.engine.read import decode_again, located
+from zarr_core.engine.read import decode_again
 from zarr_core.engine.scratch import Scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, StoreError, unconfirmed_note
 from zarr_core.interfaces.chunk_observer import changing, observers
@@ -283,7 +283,7 @@ class _ChunkWriter:
                 with Scratch(codecs.decoded.nbytes) as memory:
                     self._put(codecs, key, codecs.encode(elements, memory))
         except (CodecError, MemoryError) as error:
-            raise located(stored, key, codecs.decoded.shape, error) from error
+            raise stored.located(key, codecs.decoded.shape, error) from error
         except StoreError as error:
             self.unconfirmed.fail([key], error)
 
