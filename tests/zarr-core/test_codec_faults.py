@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import zarr_core as zarr
+from plain_codecs import Negate
 from zarr_core.errors import CodecError, CodecFaultError
-from zarr_core.extension import ArrayToArrayCodec, BytesToBytesCodec, ChunkDecodeError
+from zarr_core.extension import BytesToBytesCodec, ChunkDecodeError
 
 
 @dataclass(frozen=True)
@@ -24,17 +25,6 @@ class Raises(BytesToBytesCodec):
             "own": ChunkDecodeError("bad header"),
             "system": EOFError("short"),
         }[self.error]
-
-
-class Negate(ArrayToArrayCodec):
-    def encoded_representation(self, decoded):
-        return decoded
-
-    def encode(self, array, decoded):
-        return -array
-
-    def decode(self, array, decoded):
-        return -array
 
 
 @pytest.fixture(autouse=True)

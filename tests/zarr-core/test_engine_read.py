@@ -5,9 +5,9 @@ import os
 import numpy as np
 import pytest
 import zarr_core as zarr
+from plain_codecs import Negate
 from zarr_core.config import config
 from zarr_core.errors import CodecChainError
-from zarr_core.extension import ArrayToArrayCodec
 from zarr_sharding.codec import ShardingCodec
 
 
@@ -54,19 +54,6 @@ def test_masks_of_chunks_without_compression(dtype, share):
     np.testing.assert_array_equal(array[...], expected)
 
 
-class Negative(ArrayToArrayCodec):
-    """Supports whole chunks only."""
-
-    def encoded_representation(self, decoded):
-        return decoded
-
-    def encode(self, array, decoded):
-        return -array
-
-    def decode(self, array, decoded):
-        return -array
-
-
 LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
 SHARDING = {
     "name": "sharding_indexed",
@@ -77,9 +64,9 @@ SHARDING = {
 @pytest.mark.parametrize("serializer", [LITTLE, SHARDING], ids=["chunks", "shards"])
 def test_parts_of_chunks_behind_a_filter_that_knows_only_wholes(serializer):
     expected = np.arange(1, 97, dtype="i4").reshape(8, 12)
-    with zarr.override_extensions({"codec": {"acme.negative": Negative}}):
+    with zarr.override_extensions({"codec": {"acme.negate": Negate}}):
         array = zarr.create_array(
-            data=expected, chunks=(4, 6), filters=[Negative()], serializer=serializer,
+            data=expected, chunks=(4, 6), filters=[Negate()], serializer=serializer,
             compressors=None,
         )  # fmt: skip
     array[1:3, 2:11] = expected[1:3, 2:11] = 7

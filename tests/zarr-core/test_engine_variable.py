@@ -317,10 +317,9 @@ def test_it_can_be_described_and_pickled(kind):
 
 
 def test_stores_without_erasing_keep_a_chunk_of_fill(kind):
-    class Keeping(zarr.MemoryStore):
-        traits = StoreTraits(supports_erasing=False)
-
-    array = make(Keeping(), kind, data=VALUES, shape=None, fill_value="f")
+    store = zarr.MemoryStore()
+    store.traits = StoreTraits(supports_erasing=False)
+    array = make(store, kind, data=VALUES, shape=None, fill_value="f")
     array[:4, :3] = "f"
     array[5, 1] = "f"
     assert array[0, 0] == array[5, 1] == "f"

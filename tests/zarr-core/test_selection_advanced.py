@@ -69,7 +69,7 @@ def opened(shape) -> zarr.Array:
     return zarr.create_array({}, data=numbered(shape), chunks=tuple(2 for _ in shape))
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(cases(), st.data())
 @example(((2, 3, 4), (0, slice(None), [0, 1])), None)
 @example(((3, 2), ([True, False, True], [0, 1])), None)

@@ -8,9 +8,9 @@ import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from chunk_axes import uneven
 from hypothesis import given, settings
 from zarr_core.errors import SelectionError
-from zarr_core.interfaces.chunk_grid import ChunkAxis
 from zarr_core.interfaces.selection import (
     BasicIndexer,
     CoordinateIndexer,
@@ -64,7 +64,7 @@ def basic_cases(draw):
 
 
 @given(basic_cases())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_basic_is_numpy(case):
     shape, index = case
     array = numbered(shape)
@@ -175,7 +175,7 @@ def one_by_one(array: np.ndarray, items) -> np.ndarray:
 
 
 @given(orthogonal_cases())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_orthogonal_selects_each_dimension_by_itself(case):
     shape, index = case
     array = numbered(shape)
@@ -305,28 +305,7 @@ def test_dimensions_longer_than_an_integer_counts():
         orthogonal([-1, 0], (size,))
 
 
-class Blocks(ChunkAxis):
-    """Chunks of the given lengths, which may extend beyond the array."""
-
-    def __init__(self, size: int, lengths: list[int]) -> None:
-        self.size = size
-        self.lengths = lengths
-        self.count = len(lengths)
-
-    def start(self, chunk: int) -> int:
-        return sum(self.lengths[:chunk])
-
-    def length(self, chunk: int) -> int:
-        return self.lengths[chunk]
-
-    def chunk_of(self, element: int) -> int:
-        return next(c for c in range(self.count) if element < self.start(c + 1))
-
-    def chunks_of(self, elements):
-        return np.array([self.chunk_of(element) for element in elements])
-
-
-AXES = (Blocks(10, [4, 4, 4]), Blocks(7, [1, 6]))
+AXES = (uneven(10, [4, 4, 4]), uneven(7, [1, 6]))
 
 
 @pytest.mark.parametrize(

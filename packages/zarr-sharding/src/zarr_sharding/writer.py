@@ -108,13 +108,12 @@ def _encode_window(
 
     if reader is not None and index is not None:
         # Inner chunks that keep some of their elements are read first, neighbours together.
-        partial = np.asarray(
-            [p for p, part in enumerate(projections) if not part.is_complete_chunk], np.intp
-        )
+        is_partial = [not projection.is_complete_chunk for projection in projections]
+        partial = np.flatnonzero(is_partial)
         ranges, _ = index.locate(numbers[partial])
-        changed = [(offset, nbytes, int(partial[p])) for offset, nbytes, p in ranges]
-        others = {position for _, _, position in changed}
-        created = [position for position in created if position not in others]
+        changed = [(offset, nbytes, int(partial[i])) for offset, nbytes, i in ranges]
+        changed_positions = {position for _, _, position in changed}
+        created = [position for position in created if position not in changed_positions]
 
         def change(batch: Batch) -> None:
             position = 0

@@ -382,7 +382,7 @@ class PreparedCodecChain:
             (limit for limit in limits if limit is not None), default=None
         )
 
-    def with_settings(self, **settings: bool) -> PreparedCodecChain:
+    def with_settings(self, **settings: Any) -> PreparedCodecChain:
         """The same codecs with other settings of the :class:`ArrayRepresentation`."""
         return PreparedCodecChain(self._codecs, replace(self.decoded, **settings))
 

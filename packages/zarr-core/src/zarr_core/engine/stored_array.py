@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import islice
 from math import prod
 from operator import lt
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from zarr_core.config import config
 from zarr_core.engine.native import UNDECIDED
-from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader
-from zarr_core.engine.read import read as read_selection
+from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader, decode_again
 from zarr_core.engine.resolved_metadata import resolve_cached
-from zarr_core.engine.scratch import remote_memory
+from zarr_core.engine.scratch import Scratch, remote_memory
 from zarr_core.engine.stored_node import StoredNode
 from zarr_core.engine.write import write as write_selection
+from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError
 from zarr_core.interfaces.codec import SubchunkCodec
 from zarr_core.interfaces.keys import check_prefix
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry import overrides
 from zarr_core.registry.resolve import create_extension
+from zarr_core.selection.projection import project, take
+from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,12 +39,16 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.codec import Codec
     from zarr_core.interfaces.format import Format
     from zarr_core.interfaces.native import NativePlan
+    from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Store
     from zarr_core.registry.overrides import Extensions
+    from zarr_core.selection.projection import ChunkProjection
 
+    Array = np.ndarray[Any, Any]
     T = TypeVar("T")
 
 _MAX_READERS = 256  # shapes of chunks
+_BATCH = 16  # small chunks per task of a thread
 _FEW_CHUNKS = 100  # visited without listing
 _MANY_REQUESTS = 64  # concurrent ones, also for large chunks: responses wait for memory
 
@@ -143,15 +153,147 @@ class StoredArray(StoredNode[ArrayMetadata]):
             self.chunk_key = ((prefix + before).replace("%", "%%") + numbers).__mod__
         self._readers: dict[PreparedCodecChain, ChunkReader] = {}
 
-    # The functions themselves: methods that call them would slow down small reads.
-    read = read_selection
+    # --- elements ---
+
+    def read(self, selection: AnySelection, out: Array) -> None:
+        """Read a selection into an array of its shape and the data type."""
+        if not out.size:
+            return
+        # Compiled code reads what it can.  ``left`` are the chunks that it leaves; None for all.
+        left = None if self.native is None else self.native.read(self, selection, out)
+        if left is not None and not left:
+            return
+        reader = self.chunk_reader((0,) * len(self.axes))
+        in_batches = reader.in_batches and self.resolved.is_uniform  # chunks have one shape
+        # Every projection says which elements of a chunk are read, and where they are in the result.
+        chunk_key = self.chunk_key if in_batches and left is None else None
+        projections = project(selection, self.axes, complete=False, chunk_key=chunk_key)
+        if isinstance(projections, tuple):  # of a single chunk, whose elements are the whole result
+            self._read_chunk(reader, projections[0], out)
+            return
+        if left is not None:
+            projections = (item for item in projections if item.chunk_coords in left)
+        if in_batches:
+            batches = iter(lambda: list(islice(projections, _BATCH)), [])
+            parallel_for(batches, partial(self._read_batch, reader, out), None, pieces=_BATCH)
+            return
+        parallel_for(
+            projections,
+            partial(self._read_projection, reader, out),
+            self.parallel(reader.nbytes_at_once(selection)),
+            self.threads,
+            self.codecs.inner_chunk_count,
+        )
+
+    def _read_projection(
+        self, reader: ChunkReader, out: Array, projection: ChunkProjection
+    ) -> None:
+        """Read the elements of one chunk to their place in the result."""
+        out_selection = projection.out_selection
+        if all(type(item) is slice for item in out_selection):
+            self._read_chunk(reader, projection, out[out_selection])
+        else:  # not a view
+            values = np.empty(projection.chunk_selection.shape, out.dtype)
+            self._read_chunk(reader, projection, values)
+            out[out_selection] = values
+
+    def _read_chunk(self, reader: ChunkReader, projection: ChunkProjection, out: Array) -> None:
+        """Read the elements of one chunk; the reader is that of the first chunk."""
+        chunk_coords, chunk_selection, _, _, is_whole = projection
+        if not self.resolved.is_uniform:
+            reader = self.chunk_reader(chunk_coords)
+        key = self.chunk_key(chunk_coords)
+        selection = None if is_whole else chunk_selection
+        try:
+            try:
+                is_stored = reader.read(key, selection, out)
+            except ChunkDecodeError as error:
+                read_again = partial(reader.read, key, selection, out)
+                is_stored = decode_again(reader.store, key, error, read_again)
+        except (ChunkDecodeError, MissingChunkError, MemoryError) as error:
+            raise self.located(key, reader.codecs.decoded.shape, error) from error
+        if not is_stored:
+            self._fill_missing(key, out)
+
+    def _read_batch(
+        self, reader: ChunkReader, out: Array, batch: Sequence[ChunkProjection]
+    ) -> None:
+        """Read small chunks of one shape, with as few steps per chunk as possible."""
+        codecs, store = reader.codecs, reader.store
+        in_memory, get, get_limited = store.in_memory, store.get, store.get_limited
+        decode_bytes_into = codecs.decode_bytes_into if codecs.bytes_to_bytes else None
+        shape, dtype = codecs.decoded.shape, codecs.memory_dtype
+        nbytes, limit = codecs.decoded.nbytes or 0, codecs.read_buffer_size
+        key: Any = ""
+        part: Any
+        # The decoded bytes of a chunk come first, aligned, and then the stored ones.
+        with Scratch(nbytes + limit) as memory:
+            decoded, buffer = memory[:nbytes], memory[nbytes:]
+            array = np.ndarray(shape, dtype, decoded)
+            try:
+                # A projection with a key has an index of NumPy; others are of the general form.
+                for key, part, out_selection, _, is_whole in batch:
+                    if type(key) is not str:
+                        key = self.chunk_key(key)
+                    data: Any
+                    if in_memory:
+                        data = get(key)
+                    else:
+                        data = get_limited(key, limit, buffer)
+                        if type(data) is int:  # longer than the buffer
+                            data = reader.get_whole(key)
+                    if data is None:
+                        self._fill_missing(key, out, out_selection)
+                        continue
+                    # Without compression, an array is made of the stored bytes where they are.
+                    if decode_bytes_into is not None:
+                        decode_bytes_into(data, decoded)
+                    elif len(data) != nbytes:
+                        raise ChunkDecodeError(f"{len(data)} bytes instead of {nbytes}")
+                    else:
+                        array = np.ndarray(shape, dtype, data)
+                    if is_whole:
+                        out[out_selection] = array
+                    else:
+                        out[out_selection] = (
+                            array[part] if type(part) is tuple else take(array, part)
+                        )
+            except (ChunkDecodeError, MemoryError) as error:
+                raise self.located(key, shape, error) from error
+
+    def _fill_missing(self, key: str, out: Array, region: Any = ...) -> None:
+        if self.missing_is_error:
+            raise MissingChunkError(self.key_location(key))
+        out[region] = self.resolved.fill_value
+
+    def located(
+        self,
+        key: str,
+        shape: tuple[int, ...],
+        error: CodecError | MissingChunkError | MemoryError,
+    ) -> CodecError | MissingChunkError:
+        """The error of a chunk, with its key."""
+        location = self.key_location(key)
+        if isinstance(error, ChunkDecodeError):
+            return error.located(location)
+        if isinstance(error, MissingChunkError):
+            return MissingChunkError(location, error.chunk)
+        if isinstance(error, MemoryError):  # the chunk may be intact
+            reason = f" ({error})" if str(error) else ""
+            return CodecError(
+                f"{location}: a chunk of shape {shape} does not fit into memory{reason}"
+            )
+        return CodecError(f"{location}: {error}")
+
+    # The function itself: a method that calls it would take longer.
     write = write_selection
 
     # --- readers ---
 
     def chunk_reader(self, chunk_coords: tuple[int, ...]) -> ChunkReader:
         """The reader for a chunk, created once for each shape of chunks."""
-        codecs = self.resolved.codecs_for(chunk_coords)
+        resolved = self.resolved
+        codecs = resolved.codecs if resolved.is_uniform else resolved.codecs_for(chunk_coords)
         reader = self._readers.get(codecs)
         if reader is None:
             if len(self._readers) >= _MAX_READERS:

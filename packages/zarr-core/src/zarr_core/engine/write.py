@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.engine.read import decode_again, located
+from zarr_core.engine.read import decode_again
 from zarr_core.engine.scratch import Scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, StoreError, unconfirmed_note
 from zarr_core.interfaces.chunk_observer import changing, observers
@@ -263,7 +263,7 @@ class _ChunkWriter:
             self.unconfirmed.skip(key)
             return
         resolved = stored.resolved
-        codecs = resolved.codecs_for(chunk_coords)
+        codecs = resolved.codecs if resolved.is_uniform else resolved.codecs_for(chunk_coords)
         try:
             elements = self._value[out_selection]
             if elements.dtype != resolved.dtype and self._fields is None:
@@ -283,7 +283,7 @@ class _ChunkWriter:
                 with Scratch(codecs.decoded.nbytes) as memory:
                     self._put(codecs, key, codecs.encode(elements, memory))
         except (CodecError, MemoryError) as error:
-            raise located(stored, key, codecs.decoded.shape, error) from error
+            raise stored.located(key, codecs.decoded.shape, error) from error
         except StoreError as error:
             self.unconfirmed.fail([key], error)
 

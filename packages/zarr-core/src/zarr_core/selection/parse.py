@@ -23,6 +23,7 @@ from zarr_core.interfaces.selection import (
     MaskIndexer,
     OrthogonalIndexer,
 )
+from zarr_core.messages import quoted
 from zarr_core.selection.array_projection import progression
 from zarr_core.selection.projection import outer_product
 
@@ -509,21 +510,16 @@ def _as_array(item: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     try:
         array = np.asarray(item)
     except (ValueError, TypeError) as error:
-        raise SelectionError(f"{_brief(item)} is not an index: {error}", shape) from error
+        raise SelectionError(f"{quoted(item, 60)} is not an index: {error}", shape) from error
     if array.size == 0 and not hasattr(item, "dtype"):
         array = array.astype(np.intp)  # NumPy converts an empty list to float64
     if array.ndim and array.dtype.kind in "iub":
         return array
     raise SelectionError(
-        f"{_brief(item)} ({type(item).__name__}) is not an index; "
+        f"{quoted(item, 60)} ({type(item).__name__}) is not an index; "
         "use integers, slices, ..., None, or arrays of integers or booleans",
         shape,
     )
-
-
-def _brief(item: Any) -> str:
-    text = repr(item)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...]) -> Indices:
