@@ -14,9 +14,6 @@ from zarr_core.extension import Provider, ZarrError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_GROUP = "zarr_core.codec"
-_V2_PREFIX = "v2."
-
 
 def register(*names: str, prefer: bool = False) -> list[str]:
     """Register codecs that are installed for zarr-core with zarr-python.
@@ -78,8 +75,8 @@ def _installed() -> dict[str, list[Provider]]:
     from importlib.metadata import entry_points
 
     found: dict[str, list[Provider]] = defaultdict(list)
-    for point in entry_points(group=_GROUP):
-        if point.dist is not None and not point.name.startswith(_V2_PREFIX):
+    for point in entry_points(group="zarr_core.codec"):
+        if point.dist is not None and not point.name.startswith("v2."):
             who = point.dist.name, point.dist.version
             found[point.name].append(Provider("codec", point.name, point.value, *who))
     return found

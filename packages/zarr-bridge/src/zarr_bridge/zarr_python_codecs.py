@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -110,10 +109,16 @@ class _CodecAdapter:
         return replace(self, codec=self.codec.resolve(representation_of(array_spec)))
 
     async def _encode_single(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
-        return await asyncio.to_thread(self._encode_sync, chunk_data, chunk_spec)
+        return await _in_a_thread(self._encode_sync, chunk_data, chunk_spec)
 
     async def _decode_single(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
-        return await asyncio.to_thread(self._decode_sync, chunk_data, chunk_spec)
+        return await _in_a_thread(self._decode_sync, chunk_data, chunk_spec)
+
+
+async def _in_a_thread(function: Any, *arguments: Any) -> Any:
+    import asyncio  # zarr-python has imported it
+
+    return await asyncio.to_thread(function, *arguments)
 
 
 def _size(size: int | None, name: str) -> int:
