@@ -17,15 +17,13 @@ import threading
 from _thread import start_new_thread
 from collections import deque
 from contextlib import contextmanager, suppress
-from contextvars import Context, copy_context
-from functools import partial
+from contextvars import copy_context
 from itertools import chain, islice
-from math import inf
 from operator import itemgetter
 from queue import Empty, SimpleQueue
 from threading import get_ident
 from time import monotonic, perf_counter, sleep
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from zarr_core.config import config
 
@@ -41,7 +39,6 @@ MAX_THREADS = 256
 _TRIALS = 4  # timed tasks
 _ROUNDS = 16  # of max_concurrency tasks, after which concurrent_map returns results
 _SHUTDOWN_SECONDS = 0.5
-_END = object()  # of tasks
 _SIGNAL_SECONDS = 0.5  # until a thread that waits looks for signals again
 
 
@@ -110,7 +107,7 @@ def parallel_for(
         left = chain(first, left)
         if len(first) > 1:
             only_waits = threads is not None and _is_main()
-            _Call(left, work, len(first), only_waits).run()
+            _run_in_threads(left, work, len(first), only_waits=only_waits)
             return
     for task in left:
         work(task)
@@ -164,6 +161,80 @@ def _is_slow(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> b
     return True
 
 
+def _run_in_threads(
+    tasks: Iterator[T],
+    work: Callable[[T], object],
+    count: int,
+    *,
+    only_waits: bool,
+    seconds: float | None = None,
+) -> bool:
+    """Call ``work`` on each task in threads; return False if they are left, after a time.
+
+    With ``only_waits``, this thread waits for ``count`` others: it is the main thread, which gets
+    the signals, and they send requests.  Otherwise it works, too.
+    """
+    # 1. Every thread drains the tasks: it takes the next one as soon as it is done with another.
+    # 2. This thread drains them, too, or waits for signals.
+    # 3. The first failure closes the call: the threads finish their tasks and take no others.
+    # 4. This thread waits for all others, again after every interrupt.  After an interrupt, it
+    #    leaves those that wait for a server.
+    initial = _local.sharing
+    guard = threading.Lock()
+    end = object()
+    failures: list[BaseException] = []
+    call = _Call(None if only_waits else _local.call)
+
+    def drain() -> None:
+        outer = _local.sharing
+        _local.sharing = count * max(1, outer)
+        try:
+            while not call.is_closed:
+                with guard:
+                    task = next(tasks, end)
+                if task is end:
+                    return
+                work(task)  # type: ignore[arg-type]  # not the sentinel
+        except BaseException as failure:
+            failures.append(failure)
+        finally:
+            call.is_closed = True
+            _local.sharing = outer
+
+    try:
+        for _ in range(count if only_waits else count - 1):
+            call.start(drain)
+    except RuntimeError:
+        only_waits = False  # no new threads: this one does all work
+    except BaseException as interrupt:
+        failures.append(interrupt)
+    # Also after an interrupt, no thread may still write into memory of the caller.
+    while True:
+        try:
+            if not only_waits:
+                if not call.is_closed and not failures:
+                    drain()
+                call.is_closed = True
+                with waiting():
+                    call.join()
+            elif any(not isinstance(error, Exception | Abandoned) for error in failures):
+                call.leave()
+            elif not call.join(seconds):
+                call.leave()
+                return False
+            _local.sharing = initial  # an interrupt may have prevented it in drain
+            break
+        except Abandoned:
+            raise
+        except BaseException as interrupt:
+            failures.append(interrupt)
+    if failures:
+        # An interrupt takes precedence over a failure.
+        interrupts = (error for error in failures if not isinstance(error, Exception))
+        raise next(interrupts, failures[0])
+    return True
+
+
 # --- calls and interrupts ---
 
 
@@ -176,119 +247,58 @@ class Abandoned(BaseException):
 
 
 class _Call:
-    """Threads that share the tasks of one call: ``count`` of them, with the calling thread.
-
-    With ``only_waits``, the calling thread waits for ``count`` others: it is the main thread, which
-    gets the signals, and they send requests.
+    """Threads of the pool that work for one call.
 
     After an interrupt, the main thread leaves those that wait for a server (:class:`waiting`),
     which do not use memory of the caller: they raise :class:`Abandoned` instead of continuing.
-    The threads of a call within another are left with those of the outermost.
+    The threads of a call within another (``outer``) are left with those of the outermost.
     """
 
-    # 1. Every thread drains the tasks: it takes the next one as soon as it is done with another.
-    # 2. The calling thread drains them, too, or waits for signals.
-    # 3. The first failure closes the call: the threads finish their tasks and take no others.
-    # 4. The calling thread waits for all others, again after every interrupt.  After an interrupt,
-    #    it leaves those that wait for a server.
+    __slots__ = ("_ended", "is_closed", "is_left", "outermost", "running", "waiting")
 
-    def __init__(
-        self, tasks: Iterator[Any], work: Callable[[Any], object], count: int, only_waits: bool
-    ) -> None:
-        self.outermost = self if only_waits else _local.call or self
+    def __init__(self, outer: _Call | None = None) -> None:
+        self.outermost = outer or self
         self.is_closed = False  # nothing is left to do for threads that have not begun
         self.is_left = False
         self.running: set[int] = set()
         self.waiting: set[int] = set()
-        self._tasks, self._work = tasks, work
-        self._threads = count if only_waits else count - 1
-        self._only_waits = only_waits
-        self._sharing = count * max(1, _local.sharing)
-        self._guard = threading.Lock()
-        self._failures: list[BaseException] = []
         self._ended: SimpleQueue[None] = SimpleQueue()
 
-    def run(self, seconds: float | None = None) -> bool:
-        """Do all tasks; return False if the threads are left, after a time."""
-        sharing = _local.sharing
-        try:
-            for _ in range(self._threads):
-                _pool.submit(partial(self._run_in_pool, copy_context()))
-        except RuntimeError:
-            self._only_waits = False  # no new threads: this one does all work
-        except BaseException as interrupt:
-            self._failures.append(interrupt)
-        # Also after an interrupt, no thread may still write into memory of the caller.
-        while True:
+    def start(self, work: Callable[[], None]) -> None:
+        """Call a function, which must not raise, in another thread, with the present context."""
+        context, outermost = copy_context(), self.outermost
+
+        def run() -> None:
+            thread = get_ident()
+            self.running.add(thread)
+            outermost.running.add(thread)
             try:
-                if not self._only_waits:
-                    if not self.is_closed and not self._failures:
-                        self._drain()
-                    self.is_closed = True
-                    with waiting():
-                        self._join(None)
-                elif any(not isinstance(error, Exception | Abandoned) for error in self._failures):
-                    self._leave()
-                elif not self._join(seconds):
-                    self._leave()
-                    return False
-                _local.sharing = sharing  # an interrupt may have prevented it in _drain
-                break
-            except Abandoned:
-                raise
-            except BaseException as interrupt:
-                self._failures.append(interrupt)
-        if self._failures:
-            # An interrupt takes precedence over a failure.
-            interrupts = (error for error in self._failures if not isinstance(error, Exception))
-            raise next(interrupts, self._failures[0])
-        return True
+                if not (self.is_closed or outermost.is_left):
+                    _local.call = outermost
+                    context.run(work)
+            finally:
+                _local.call = None
+                outermost.running.discard(thread)
+                outermost.waiting.discard(thread)
+                _left_behind.discard(thread)
+                self.running.discard(thread)
+                self._ended.put(None)
 
-    def _drain(self) -> None:
-        outer, _local.sharing = _local.sharing, self._sharing
-        try:
-            while not self.is_closed:
-                with self._guard:
-                    task = next(self._tasks, _END)
-                if task is _END:
-                    return
-                self._work(task)
-        except BaseException as failure:
-            self._failures.append(failure)
-        finally:
-            self.is_closed = True
-            _local.sharing = outer
+        _pool.submit(run)
 
-    def _run_in_pool(self, context: Context) -> None:
-        """Drain the tasks in a thread of the pool, with the context of the calling thread."""
-        thread, outermost = get_ident(), self.outermost
-        self.running.add(thread)
-        outermost.running.add(thread)
-        try:
-            if not (self.is_closed or outermost.is_left):
-                _local.call = outermost
-                context.run(self._drain)
-        finally:
-            _local.call = None
-            outermost.running.discard(thread)
-            outermost.waiting.discard(thread)
-            _left_behind.discard(thread)
-            self.running.discard(thread)
-            self._ended.put(None)
-
-    def _join(self, seconds: float | None) -> bool:
+    def join(self, seconds: float | None = None) -> bool:
         """Wait until everything is done, or for a time; return whether it is done."""
-        end = inf if seconds is None else monotonic() + seconds
+        end = None if seconds is None else monotonic() + seconds
         while self.running or not self.is_closed:
             # A signal just before the system call does not end it.
-            rest = min(end - monotonic(), _SIGNAL_SECONDS)
+            rest = _SIGNAL_SECONDS if end is None else end - monotonic()
             if rest <= 0:
                 return False
             with suppress(Empty):
-                self._ended.get(timeout=rest)
+                self._ended.get(timeout=min(rest, _SIGNAL_SECONDS))
         return True
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
         """Wait only for threads that do not wait for a server; others replace those that do."""
         self.is_closed = self.is_left = True
         _left_behind.update(self.running)
@@ -365,7 +375,7 @@ def call_for(seconds: float | None, work: Callable[[], None]) -> bool:
 
     It is left when it waits for a server: see :class:`waiting`.
     """
-    return _Call(iter((None,)), lambda _: work(), 1, only_waits=True).run(seconds)
+    return _run_in_threads(iter((None,)), lambda _: work(), 1, only_waits=True, seconds=seconds)
 
 
 def acquire_interruptibly(lock: threading.Lock) -> None:
