@@ -233,8 +233,7 @@ class ChunkKeyEncodingAdapter(TheirEncoding):
 
     def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
         """Return the key of a chunk."""
-        key: str = self.encoding.encode(chunk_coords)
-        return key
+        return cast("str", self.encoding.encode(chunk_coords))
 
 
 def _to_zarr_python(array: np.ndarray[Any, Any], spec: ArraySpec) -> np.ndarray[Any, Any]:
