@@ -71,7 +71,7 @@ def test_urls_of_buckets_that_have_all_their_parts(url):
         ("s3://b", {"secret": SECRET, "secret_access_key": "other"}, "secret and .* contradict"),
         ("s3://b", {"webdav": True}, "webdav"),
         # of s3fs
-        ("s3://b", {"session": object()}, r"option session is not supported; use fsspec\+s3://"),
+        ("s3://b", {"session": "a session"}, r"option session is not supported; use fsspec\+s3://"),
         ("s3://b", {"version_aware": True}, "option version_aware is not supported; use fsspec"),
         ("s3://b", {"use_ssl": False}, "use_ssl=False requires endpoint_url with an http:// addr"),
         ("s3://b", {"client_kwargs": {"verify": False}}, "client_kwargs with verify is not supp"),
