@@ -233,3 +233,17 @@ def test_a_chunk_grid_may_be_given_by_its_definition():
         zarr.create_array(shape=8, chunks={"name": "rhombic"})
     with pytest.raises((MetadataValidationError, ExtensionError), match="/chunk_grid"):
         zarr.create_array(shape=(8, 8), chunks=grid)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("name", ["gzip", "zstd"])
+def test_an_integer_with_a_fraction_of_zero_is_stored_as_an_integer(zarr_format, name):
+    """Validators of JSON Schema accept 5.0 as an integer, other readers may not."""
+    options = {"checksum": False} if name == "zstd" else {}
+    store = zarr.MemoryStore()
+    codec = zarr.codec(name, level=5.0, **options)
+    zarr.create_array(store, shape=4, dtype="i4", compressors=codec, zarr_format=zarr_format)
+    document = store.get("zarr.json" if zarr_format == 3 else ".zarray")
+    assert b"5.0" not in document
+    assert zarr.open_array(store).compressors[0].level == 5

@@ -40,6 +40,7 @@ from zarr_core.location import NO_LOCATION, Location
 from zarr_core.registry.discovery import name_of
 from zarr_core.registry.resolve import create_extension, must_be_complete
 from zarr_core.selection.projection import put, take
+from zarr_core.strictjson import identical
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +155,7 @@ class CodecChain:
                 name = definition.name
                 resolved = codec_calls.query(name, Codec, codec.resolve, decoded)
                 configuration = codec_calls.query(name, Mapping, resolved.to_configuration)
-                if configuration != dict(definition.configuration):
+                if not identical(dict(configuration), dict(definition.configuration)):
                     definition = replace(definition, configuration=configuration, spelling=None)
             if isinstance(resolved, ArrayToArrayCodec):
                 decoded = encoded_representation(resolved, definition.name, decoded)
