@@ -229,7 +229,7 @@ class ReadableStore(ABC):
         return self.url, self.traits.endpoint
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
+        return f"{type(self).__name__}({str(self)!r}{', read_only=True' if self.read_only else ''})"
 
     def __str__(self) -> str:
         """Return the name for messages: the URL and, if the URL does not contain it, the server."""

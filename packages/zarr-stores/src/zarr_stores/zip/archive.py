@@ -16,7 +16,7 @@ import threading
 import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, TypeVar
 from urllib.parse import quote
-from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, BadZipFile, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, BadZipFile, ZipExtFile, ZipFile
 
 from zarr_core.extension import (
     ByteRange,
@@ -240,6 +240,18 @@ class Archive:
         source = source or self.near((info, ByteRange(0)))
         value = source.read(self.start(source, info), info.compress_size)
         return check_sum(info, value if is_stored(info) else _decompress(info, value))
+
+    def decompress_into(self, info: ZipInfo, parts: Sequence[tuple[int, memoryview]]) -> None:
+        """Read parts of a compressed entry without memory for all of it."""
+        file: Any = _SourceFile(self.source)
+        file.seek(self.start(self.source, info))
+        entry = ZipExtFile(file, "r", info)
+        try:
+            for start, buffer in sorted(parts, key=lambda part: part[0]):
+                entry.seek(start)
+                buffer[:] = entry.read(len(buffer))
+        except (BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
+            raise StoreReadError(f"damaged archive: {error}") from error
 
 
 def is_stored(info: ZipInfo) -> bool:

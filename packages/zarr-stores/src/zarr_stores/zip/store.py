@@ -61,6 +61,7 @@ __all__ = ["ZipStore"]
 
 _SCHEME = "zip://"
 _NAME_LIMIT = 0xFFFF
+_MAX_DECOMPRESSED = 1 << 26  # bytes of a compressed value that is decompressed for its parts
 
 
 class ZipStore(ReaderStore):
@@ -443,7 +444,7 @@ class _EntryReader(ByteReader):
         self._store, self._key = store, info.filename
         self._archive, self._info = archive, info
         self._source = source
-        self._decompressed: Buffer | None = None
+        self._decompressed: memoryview | None = None
         self.size = info.file_size
         self.max_concurrency = archive.source.max_concurrency
         self.gap_nbytes = archive.source.gap_nbytes
@@ -454,7 +455,10 @@ class _EntryReader(ByteReader):
             self.check_part(start, len(buffer))
         with self._store.reading(self._key):
             if not is_stored(self._info):
-                copy_held([(0, self._value())], parts)
+                if self.size > _MAX_DECOMPRESSED:
+                    self._archive.decompress_into(self._info, parts)
+                else:
+                    copy_held([(0, self._value())], parts)
                 return
             source, first = self._locate(*((start, len(buffer)) for start, buffer in parts))
             source.read_into([(first + start, buffer) for start, buffer in parts])
@@ -466,7 +470,9 @@ class _EntryReader(ByteReader):
         self.check_part(start, length)
         with self._store.reading(self._key):
             if not is_stored(self._info):
-                return memoryview(self._value())[start : start + length]
+                if length < self.size > _MAX_DECOMPRESSED:
+                    return super().read(start, length)
+                return self._value()[start : start + length]
             source, first = self._locate((start, length))
             data = source.read(first + start, length)
             return check_sum(self._info, data) if length == self.size else data
@@ -478,9 +484,9 @@ class _EntryReader(ByteReader):
             self._source = self._archive.near(*((self._info, part) for part in wanted))
         return self._source, self._archive.start(self._source, self._info)
 
-    def _value(self) -> Buffer:
+    def _value(self) -> memoryview:
         if self._decompressed is None:
-            self._decompressed = self._archive.read(self._info, self._source)
+            self._decompressed = memoryview(self._archive.read(self._info, self._source))
         return self._decompressed
 
 
