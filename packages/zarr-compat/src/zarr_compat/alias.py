@@ -205,9 +205,10 @@ def _their_module(module: ModuleType) -> ModuleType | None:
             del _their_modules[module.__name__]
             raise
         module.__class__ = _AliasModule  # zarr.storage changes it
-        vars(found).update(
-            {name: value for name, value in vars(module).items() if name[:2] != "__"}
-        )
+        for name, value in vars(module).items():
+            # Not in place of a module that it imports, such as ``copy``.
+            if name[:2] != "__" and not isinstance(vars(found).get(name), ModuleType):
+                vars(found)[name] = value
     return _their_modules[module.__name__]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +153,7 @@ class ImplicitGroupMarker(GroupMetadata):
 
 def metadata_of(document: Mapping[str, Any]) -> Any:
     """Return the metadata of an array or group for a document with its attributes."""
+    document = deepcopy(document)  # zarr-python changes documents, those of the core are read-only
     if document.get("node_type") == "array" or "shape" in document:
         return array_metadata_of(document)
     return GroupMetadata.from_dict(document)
