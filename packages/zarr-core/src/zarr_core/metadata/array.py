@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition, freeze, freeze_fields, ordinary
-from zarr_core.metadata.validation import ARRAY_MEMBERS, check_document
+from zarr_core.metadata.validation import ARRAY_MEMBERS, array_problems, check_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +73,8 @@ class ArrayMetadata:
     chunk_memory_layout: ExtensionDefinition | None = None
     nonstandard: tuple[str, ...] = field(default=(), repr=False, compare=False)
     _extensions_key: bytes | None = field(default=None, init=False, repr=False, compare=False)
+    # Whether it is what `document` of version 3 contains, except for the shape and attributes.
+    _is_as_read: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         freeze_fields(self, "attributes", "additional_fields", "document")
@@ -116,6 +118,8 @@ class ArrayMetadata:
         new = dataclasses.replace(self, **changes)
         if changes.keys() <= {"shape", "dimension_names", "attributes"}:
             object.__setattr__(new, "_extensions_key", self._extensions_key)
+        if changes.keys() <= {"shape", "attributes"}:
+            object.__setattr__(new, "_is_as_read", self._is_as_read)
         return new
 
     @classmethod
@@ -139,7 +143,7 @@ class ArrayMetadata:
         members = freeze(check_document(document, location, "array"))  # shared by all fields
         read = ExtensionDefinition.from_json
         names = members.get("dimension_names")
-        return cls(
+        metadata = cls(
             shape=tuple(members["shape"]),
             data_type=read(members["data_type"]),
             chunk_grid=read(members["chunk_grid"]),
@@ -152,6 +156,8 @@ class ArrayMetadata:
             additional_fields=additional(members, ARRAY_MEMBERS),
             document=members,
         )
+        object.__setattr__(metadata, "_is_as_read", True)
+        return metadata
 
     def to_json(self) -> dict[str, JSON]:
         """Return the version 3 document.
@@ -190,6 +196,18 @@ class ArrayMetadata:
         MetadataValidationError
             If it is not valid, or has a value that JSON cannot represent.
         """
+        old = self.document or {}
+        if self._is_as_read and "attributes" in old:  # an append or a new attribute
+            attributes: Any = strictjson.plain(
+                dict(self.attributes), location, "/attributes", depth=1
+            )
+            document = {**old, "shape": list(self.shape), "attributes": attributes}
+            are_lengths = all(type(length) is int and length >= 0 for length in self.shape)
+            if are_lengths and not array_problems(document):
+                stored = self.replace(attributes=attributes, document=document, nonstandard=())
+                object.__setattr__(stored, "_extensions_key", self._extensions_key)
+                object.__setattr__(stored, "_is_as_read", True)
+                return strictjson.encode(document), stored
         stored = self.from_json(strictjson.plain(self.to_json(), location), location)
         return strictjson.encode(stored.document), stored
 
