@@ -4,7 +4,6 @@ import os
 import statistics
 import sys
 
-import pytest
 from waits import PATIENCE
 from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS
 from zarr_conformance.corpus.build import all_cases, build
@@ -16,9 +15,7 @@ from zarr_conformance.runner.run import Implementation, run
 CASES = {case.id: case for case in all_cases()}
 
 
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpus") / "corpus"
+def outcomes_of_zarr_core(folder):
     build(folder, CASES.values())
     ours = Implementation("zarr-core", BUNDLED_ADAPTERS["zarr-core"].command())
     assert ours.command[0] == sys.executable
@@ -27,24 +24,16 @@ def outcomes(tmp_path_factory):
     return run(ours, folder, list(CASES.values()), jobs=jobs, limits=limits)
 
 
-def test_every_must_and_should_passes(outcomes):
+def test_all_cases_pass_with_the_right_category_in_little_time(tmp_path):
+    """One test, because the run takes half a minute, which several workers would repeat."""
+    outcomes = outcomes_of_zarr_core(tmp_path / "corpus")
     done = collect_results(outcomes, ())
     wrong = {it.case: it.reason for it in done.results if it.grade in ("fail", "crash")}
     assert wrong == {}, summary_line(done, CASES)
     assert summary(done, CASES).failing == {"must": (), "should": (), "may": (), "invalid": ()}
-
-
-def test_nothing_is_called_unsupported(outcomes):
-    found = {it.case.id: it.verdict.reason for it in outcomes.outcomes}
-    grades = {it.case.id for it in outcomes.outcomes if it.verdict.grade == "unsupported"}
-    assert {it: found[it] for it in grades} == {}
-
-
-def test_refusals_are_of_the_right_category(outcomes):
-    assert {it.case.id: it.verdict.remark for it in outcomes.outcomes if it.verdict.remark} == {}
-
-
-def test_no_case_takes_long(outcomes):
+    verdicts = {it.case.id: it.verdict for it in outcomes.outcomes}
+    assert {name: it.reason for name, it in verdicts.items() if it.grade == "unsupported"} == {}
+    assert {name: it.remark for name, it in verdicts.items() if it.remark} == {}
     taken = {it.case.id: it.response.seconds for it in outcomes.outcomes}
     # Of a busy machine all cases take longer.
     most = max(5, 1000 * statistics.median(taken.values()))
