@@ -60,7 +60,7 @@ BY_ERROR = {
         ),
         "v02b pickle on integers": (document(filters=[{"id": "pickle"}]), "numcodecs.pickle"),
         "pickle as compressor": (document(compressor={"id": "pickle"}), "numcodecs.pickle"),
-        "pickle behind what nobody knows": (
+        "pickle after an unknown filter": (
             document(filters=[{"id": "acme"}, {"id": "pickle"}]),
             "numcodecs.",
         ),
@@ -137,9 +137,7 @@ BY_ERROR = {
             "more than can be addressed",
         )
     },
-    ExtensionError: {
-        "compressor that nobody knows": (document(compressor={"id": "invalid"}), "invalid")
-    },
+    ExtensionError: {"unknown compressor": (document(compressor={"id": "invalid"}), "invalid")},
     MetadataDecodeError: {
         "cut": (TEXT[:50], "unterminated|delimiter|expecting"),
         "empty": ("", "empty"),

@@ -55,7 +55,7 @@ def no_zarr_python(monkeypatch):
 def program(alias, tmp_path, monkeypatch, capsys):
     """Return a function that runs a program with zarr-core as ``zarr`` and returns what it prints.
 
-    zarr-bridge is imported anew, because its classes are derived from those of ``zarr``.
+    zarr-bridge is imported again: its classes inherit from those of ``zarr``.
     """
 
     def run(code):

@@ -23,7 +23,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "bench": "Compare codecs on the data of an array: bench codec.",
     },
     "Change": {
-        "create": "Create an array, or a group if there are no array options.",
+        "create": "Create an array; without array options, a group.",
         "copy": "Copy an array or a group, with all nodes below it, to another location or store.",
         "move": "Move an array or a group, with all nodes below it, to another location or store.",
         "remove": "Remove an array or a group, with all nodes below it.",

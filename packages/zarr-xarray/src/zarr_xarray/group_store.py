@@ -90,7 +90,7 @@ def open_readable_group(
 
     Also returns whether this call opened the store, so that it has to be closed.  Raises
     FileNotFoundError if the group does not exist, and ValueError if ``consolidated`` is true and
-    there is no consolidated metadata.
+    the group has no consolidated metadata.
     """
     path = normalise_path(group or "")
     store, base = resolve_store_path(store_like, read_only=True, storage_options=storage_options)

@@ -64,7 +64,7 @@ def command(
     as_json: bool,
     **options_given: Any,
 ) -> None:
-    r"""Create an array, or a group if there are no array options.
+    r"""Create an array; without array options, a group.
 
     \b
     zarr-core create survey.zarr -a year=2024

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class NodeMissingError(HTTPException):
-    """There is no node at a path."""
+    """A path has no node."""
 
     def __init__(self, path: str) -> None:
         super().__init__(HTTPStatus.NOT_FOUND, f"no node at '/{path}'")

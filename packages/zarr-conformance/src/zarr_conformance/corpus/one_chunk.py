@@ -50,6 +50,11 @@ def single_chunk(values: Any, **members: Any) -> dict[str, Any]:
     return array(**(plain | members))
 
 
+def key_of(values: Any) -> str:
+    """Return the key of the only chunk of an array."""
+    return "/".join(("c", *("0" for _ in values.shape)))
+
+
 def read_case(
     case_id: str,
     clauses: tuple[str, ...],
@@ -62,14 +67,13 @@ def read_case(
     **members: Any,
 ) -> Case:
     """Return a case that reads an array in one chunk, stored as these bytes."""
-    key = "/".join(("c", *("0" for _ in values.shape)))
     return Case(
         case_id,
         clauses,
         summary,
         "read",
         expect or Accept(Node(values=as_values(values))),
-        {"zarr.json": document(single_chunk(values, **members)), key: stored},
+        {"zarr.json": document(single_chunk(values, **members)), key_of(values): stored},
         needs=needs,
     )
 
@@ -85,7 +89,6 @@ def write_case(
     **members: Any,
 ) -> Case:
     """Return a case that writes an array in one chunk; a given chunk is compared."""
-    key = "/".join(("c", *("0" for _ in values.shape)))
     metadata = single_chunk(values, **members)
     return Case(
         case_id,
@@ -95,7 +98,7 @@ def write_case(
         Accept(
             Node(
                 values=as_values(values),
-                stored=None if stored is None else {key: stored},
+                stored=None if stored is None else {key_of(values): stored},
             )
         ),
         needs=needs,
@@ -115,7 +118,6 @@ def reject_case(
     **members: Any,
 ) -> Case:
     """Return a case that rejects this metadata, at the latest when the chunk is read."""
-    key = "/".join(("c", *("0" for _ in values.shape)))
     return Case(
         case_id,
         clauses,
@@ -124,7 +126,7 @@ def reject_case(
         expect or refused_fill_value(members.get("fill_value", 0), "metadata", "extension"),
         {
             "zarr.json": document(single_chunk(values, **members)),
-            **({} if stored is None else {key: stored}),
+            **({} if stored is None else {key_of(values): stored}),
         },
         needs=needs,
     )
