@@ -14,8 +14,15 @@ from zarr_core.formats.detect import format_of_new
 from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.assigned_values import cast_data, data_to_array, data_type_of
-from zarr_core.hierarchy.create_node import StoreSnapshot, check_leftovers, create_node
+from zarr_core.hierarchy.create_node import (
+    StoreSnapshot,
+    check_leftovers,
+    clear,
+    node_exists_error,
+    prepare_path,
+)
 from zarr_core.hierarchy.from_metadata import array_settings, stored_array
+from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import NodeOptions
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.metadata.array import ArrayMetadata
 
+_ATTEMPTS = 10  # to overwrite a node that other writers create at the same time
 _MAX_NBYTES = 1 << 26  # read at once from a chunked array
 
 
@@ -217,16 +225,38 @@ def create_array(
     return array
 
 
-def new_group(
-    store: StoreLike, options: NodeOptions, attributes: Mapping[str, Any] | None
-) -> StoredGroup:
-    """Create a group; as :func:`zarr_core.create_group`."""
-    new = NewNode(store, options)
+@with_advice
+def create_group(
+    store: StoreLike = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    overwrite: bool = False,
+    attributes: Mapping[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Group:
+    """Create a group; parameters as for :func:`create_array`.
+
+    Raises
+    ------
+    NodeExistsError
+        If a node or another key exists at that path.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> root = zarr.create_group("year.zarr", attributes={"year": 2024})
+    >>> _ = root.create_group("north")
+    >>> list(root), root.attrs["year"]
+    (['north'], 2024)
+    """
+    new = NewNode(store, NodeOptions(path, zarr_format, storage_options, overwrite=overwrite))
     metadata = GroupMetadata(attributes=check_attributes(attributes or {}, NEW_GROUP))
     metadata = new.format.to_format(metadata, NEW_GROUP)
     with Rollback() as rollback:
         new.create(metadata, rollback)
-    return StoredGroup(new.store, new.path, new.format, metadata, consolidated=new.consolidated)
+    stored = StoredGroup(new.store, new.path, new.format, metadata, consolidated=new.consolidated)
+    return Group(stored)
 
 
 ARRAY_ARGUMENTS = frozenset(signature(create_array).parameters)
@@ -264,24 +294,30 @@ class NewNode:
 
     def create(self, metadata: NodeMetadata, rollback: Rollback) -> None:
         """Store the metadata, and add the node to consolidated metadata of the group."""
-        group, known_group = self._group, None
+        store, path, format_, group = self.store, self.path, self.format, self._group
+        known_group = None
         if group is not None:
             group.stored.check_writable()
             if self.consolidated is not None:
                 # The cleanup lists the node if the store still has it.
-                paths = list(accumulate(self.path.split("/"), "{}/{}".format))
-                rollback.add_cleanup(
-                    lambda: group.stored.record(removed=[self.path], changed=paths)
-                )
+                paths = list(accumulate(path.split("/"), "{}/{}".format))
+                rollback.add_cleanup(lambda: group.stored.record(removed=[path], changed=paths))
                 # If it has been removed, record() raises an error.
                 known_group = self.consolidated.path
-        created = create_node(
-            self.store, self.path, self.format, metadata, rollback, overwrite=self._overwrite,
+        created = prepare_path(
+            store, path, format_, metadata, rollback, overwrite=self._overwrite,
             known_group=known_group, snapshot=self.snapshot,
         )  # fmt: skip
+        known_empty = isinstance(self.snapshot, StoreSnapshot) and self.snapshot.is_empty(path)
+        attempts = _ATTEMPTS if self._overwrite else 1
+        while not rollback.create(store, path, format_, metadata, known_empty=known_empty):
+            attempts -= 1
+            if not attempts:
+                raise node_exists_error(store, path, self._overwrite)
+            clear(store, path, format_, rollback)
         if group is not None:
-            removed = [self.path] if self._overwrite else []
-            group.stored.record(removed=removed, changed=[*created, self.path])
+            removed = [path] if self._overwrite else []
+            group.stored.record(removed=removed, changed=[*created, path])
 
 
 def _write_values(array: Array, values: Any) -> None:

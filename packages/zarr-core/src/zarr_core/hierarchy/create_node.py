@@ -1,4 +1,4 @@
-"""Create nodes: check the location, create the parent groups, store the metadata."""
+"""Before a node is created: check its location, remove what it replaces, create the parent groups."""
 
 from __future__ import annotations
 
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 # Documents of arrays in a directory of their own, of all formats.
 _DOCUMENTS = ("zarr.json", ".zarray", "attributes.json", "meta")
 
-_ATTEMPTS = 10  # to overwrite a node that other writers create at the same time
-
 _permitted: ContextVar[tuple[str, ...]] = ContextVar("permitted nodes", default=())
 
 
@@ -57,31 +55,6 @@ def permit_nodes(*, reserved_names: bool = False, other_formats: bool = False) -
         yield
     finally:
         _permitted.reset(token)
-
-
-def create_node(
-    store: Store,
-    path: str,
-    format_: Format,
-    metadata: NodeMetadata,
-    rollback: Rollback,
-    *,
-    overwrite: bool,
-    known_group: str | None = None,
-    snapshot: Store | None = None,
-) -> list[str]:
-    """Store a new node after :func:`prepare_path`; return the paths of new parent groups."""
-    groups = prepare_path(
-        store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group,
-        snapshot=snapshot,
-    )  # fmt: skip
-    known_empty = isinstance(snapshot, StoreSnapshot) and snapshot.is_empty(path)
-    for _ in range(_ATTEMPTS if overwrite else 1):
-        if rollback.create(store, path, format_, metadata, known_empty=known_empty):
-            return groups
-        if overwrite:  # another writer has created a node meanwhile
-            _clear(store, path, format_, rollback)
-    raise node_exists_error(store, path, overwrite)
 
 
 def prepare_path(
@@ -120,7 +93,7 @@ def prepare_path(
     check_reserved_names(format_, groups if keeps_name else new, existing)
     _check_conflicts(snapshot, path, format_, groups if overwrite else new)
     if overwrite:
-        _clear(store, path, format_, rollback)
+        clear(store, path, format_, rollback)
     if format_.implicit_groups:
         if "" in groups:  # its metadata is written with the first node
             rollback.record(store, "", format_, GroupMetadata())
@@ -212,7 +185,7 @@ def _below_array(store: Store, path: str, node: object) -> NodeExistsError:
     return NodeExistsError(Location(store, path), reason)
 
 
-def _clear(store: Store, path: str, format_: Format, rollback: Rollback) -> None:
+def clear(store: Store, path: str, format_: Format, rollback: Rollback) -> None:
     """Remove a node that is overwritten, if all keys below it belong to nodes."""
     if not store.supports_listing:
         raise StoreCapabilityError("overwriting requires a store that lists its keys", store)
