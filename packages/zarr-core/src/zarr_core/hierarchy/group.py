@@ -19,7 +19,7 @@ from zarr_core.errors import (
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.assigned_values import data_to_array, data_type_of
-from zarr_core.hierarchy.delete import check_removable, erase_node, is_stored, require_erasing
+from zarr_core.hierarchy.delete import check_removable, erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
 from zarr_core.location import Location
@@ -123,7 +123,20 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         NodeNotFoundError
             If there is none; it is also a KeyError.
         """
-        self._remove(path)
+        stored = self.stored
+        stored.check_writable()
+        try:
+            child = names.join(stored.path, path)
+        except NodeNameError:
+            raise _member_not_found(self, path) from None
+        if child == stored.path:
+            reason = "a group cannot remove itself; use zarr_core.remove"
+            raise NodeNotFoundError(stored.location, reason)
+        if not is_stored(stored.format, stored.store, child):  # damaged nodes can be removed
+            raise _member_not_found(self, path)
+        check_removable(stored.format, stored.store, child)
+        erase_node(stored.format, stored.store, child)
+        stored.record(removed=[child])
 
     # Compares locations, not contents as a mapping would.
     __eq__ = Node.__eq__
@@ -382,35 +395,17 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     def clear(self) -> None:
         """Remove all members."""
-        self.stored.check_writable()
-        members = list(self.stored.format.child_names(self.store, self.path))
-        for name in members:
-            self._check_removable(names.join(self.path, name))
-        for name in members:
-            with suppress(NodeNotFoundError):  # removed concurrently
-                self._remove(name, check=False)
-
-    def _check_removable(self, path: str) -> None:
-        if self.store.supports_listing:
-            check_removable(self.stored.format, self.store, path)
-
-    def _remove(self, path: str, check: bool = True) -> None:
-        self.stored.check_writable()
-
+        stored = self.stored
+        stored.check_writable()
+        names_ = stored.format.child_names(stored.store, stored.path)
+        paths = [names.join(stored.path, name) for name in names_]
+        for path in paths:
+            check_removable(stored.format, stored.store, path)
         try:
-            child = names.join(self.path, path)
-        except NodeNameError:
-            raise _member_not_found(self, path) from None
-        if child == self.path:
-            reason = "a group cannot remove itself; use zarr_core.remove"
-            raise NodeNotFoundError(Location(self.store, child), reason)
-        if not is_stored(self.stored.format, self.store, child):  # damaged nodes can be removed
-            raise _member_not_found(self, path)
-        require_erasing(self.store)
-        if check:
-            self._check_removable(child)
-        erase_node(self.stored.format, self.store, child)
-        self.stored.record(removed=[child])
+            for path in paths:
+                erase_node(stored.format, stored.store, path)
+        finally:
+            stored.record(removed=paths)
 
     # --- context manager, display ---
 
