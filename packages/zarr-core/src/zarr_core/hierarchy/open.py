@@ -193,10 +193,20 @@ def open_group(
     return node
 
 
-def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any) -> Group:
+@with_advice
+def open_consolidated(
+    store: StoreLike,
+    mode: Mode | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> Group:
     """Open a group whose members are listed in its consolidated metadata.
 
-    Options as for :func:`open_group`.  By default the group is opened for reading and writing,
+    Parameters as for :func:`open_group`.  By default the group is opened for reading and writing,
     as in zarr-python; changes through it also change the consolidated metadata.
 
     Raises
@@ -204,7 +214,10 @@ def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any
     ValueError
         If the group has no consolidated metadata.
     """
-    return open_group(store, mode, use_consolidated=True, **options)
+    return open_group(
+        store, mode, path=path, zarr_format=zarr_format, storage_options=storage_options,
+        use_consolidated=True, extensions=extensions, attributes=attributes,
+    )  # fmt: skip
 
 
 def _open(
