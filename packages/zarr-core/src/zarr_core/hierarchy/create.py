@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from inspect import signature
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zarr_core.engine.stored_node import StoredGroup
 from zarr_core.errors import CodecChainError
-from zarr_core.formats.detect import format_of_new
-from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.assigned_values import cast_data, data_to_array, data_type_of
-from zarr_core.hierarchy.create_node import (
-    StoreSnapshot,
-    check_leftovers,
-    clear,
-    node_exists_error,
-    prepare_path,
-)
+from zarr_core.hierarchy.create_node import NewNode, check_leftovers
 from zarr_core.hierarchy.from_metadata import array_settings, stored_array
 from zarr_core.hierarchy.group import Group
-from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.attributes import check_attributes
@@ -41,13 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.store_path import StoreLike
-    from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.metadata.array import ArrayMetadata
 
-_ATTEMPTS = 10  # to overwrite a node that other writers create at the same time
 _MAX_NBYTES = 1 << 26  # read at once from a chunked array
 
 
@@ -273,51 +260,6 @@ def _check_order(stored: StoredArray, order: str | Sequence[int]) -> None:
             f"{NEW_ARRAY.at('/codecs')}: the codecs store the dimensions in the order {inner}, which "
             f"contradicts order={order!r}; leave out order, or the transpose in the serializer"
         )
-
-
-class NewNode:
-    """The location and the format of a new node; ``parent`` can be a group."""
-
-    def __init__(self, parent: StoreLike, options: NodeOptions) -> None:
-        self.store, self.path, requested = options.resolve(parent)
-        self.consolidated: ConsolidatedView | None = None
-        self._group, self._overwrite = None, options.overwrite
-        if isinstance(parent, Node):
-            self._group, self.consolidated = parent, parent.stored.consolidated
-            if requested is None:
-                requested = parent.stored.format.name
-        # For the checks of a new node in the requested format, by default version 3.
-        self.snapshot = StoreSnapshot.before_creation(
-            self.store, self.path, format_named(requested or "v3")
-        )
-        self.format = format_of_new(self.snapshot, self.path, requested)
-
-    def create(self, metadata: NodeMetadata, rollback: Rollback) -> None:
-        """Store the metadata, and add the node to consolidated metadata of the group."""
-        store, path, format_, group = self.store, self.path, self.format, self._group
-        known_group = None
-        if group is not None:
-            group.stored.check_writable()
-            if self.consolidated is not None:
-                # The cleanup lists the node if the store still has it.
-                paths = list(accumulate(path.split("/"), "{}/{}".format))
-                rollback.add_cleanup(lambda: group.stored.record(removed=[path], changed=paths))
-                # If it has been removed, record() raises an error.
-                known_group = self.consolidated.path
-        created = prepare_path(
-            store, path, format_, metadata, rollback, overwrite=self._overwrite,
-            known_group=known_group, snapshot=self.snapshot,
-        )  # fmt: skip
-        known_empty = isinstance(self.snapshot, StoreSnapshot) and self.snapshot.is_empty(path)
-        attempts = _ATTEMPTS if self._overwrite else 1
-        while not rollback.create(store, path, format_, metadata, known_empty=known_empty):
-            attempts -= 1
-            if not attempts:
-                raise node_exists_error(store, path, self._overwrite)
-            clear(store, path, format_, rollback)
-        if group is not None:
-            removed = [path] if self._overwrite else []
-            group.stored.record(removed=removed, changed=[*created, path])
 
 
 def _write_values(array: Array, values: Any) -> None:

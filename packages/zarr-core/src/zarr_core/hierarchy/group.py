@@ -18,11 +18,10 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.assigned_values import data_to_array, data_type_of
+from zarr_core.hierarchy.assigned_values import without_data
 from zarr_core.hierarchy.delete import check_removable, erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
-from zarr_core.location import Location
 from zarr_core.messages import escape_controls, shorten
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -277,7 +276,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             Path below the group.
         shape, dtype
             Required shape and dtype; by default those of the option ``data``.  Without a dtype,
-            any is accepted.
+            any is accepted; a list as ``data`` has none.
         exact : bool
             Whether the dtype must be the same; otherwise ``dtype`` must cast safely to it.
         **options
@@ -291,24 +290,18 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         MetadataMismatchError
             If the array exists and is not as required; has all differences.
         """
-        data = options.get("data")
-        if data is not None and (shape is None or dtype is None):
-            values = data_to_array(data)
-            shape = values.shape if shape is None else shape
-            dtype = data_type_of(values) if dtype is None else dtype
-        array, is_new = self._require(
-            name, lambda name: self.create_array(name, shape=shape, dtype=dtype, **options)
-        )
+        arguments = {**options, "shape": shape, "dtype": dtype}
+        array, is_new = self._require(name, lambda name: self.create_array(name, **arguments))
         if not isinstance(array, Array):
             raise NodeTypeError(array.stored.location, "is a group, not an array")
-        if shape is None and options.get("metadata") is None:
-            raise TypeError("require_array requires shape or data")
         if is_new:
             return array
         from zarr_core.normalize.constraints import check_array
 
-        expected = {**options, "shape": shape, "dtype": dtype}
-        check_array(array.stored, options.get("metadata"), expected, casts=not exact)
+        expected, metadata = without_data(arguments), options.get("metadata")
+        if expected["shape"] is None and metadata is None:
+            raise TypeError("require_array requires shape or data")
+        check_array(array.stored, metadata, expected, casts=not exact)
         return array
 
     def _require(
@@ -484,24 +477,19 @@ def _member_not_found(group: Group, path: str) -> NodeNotFoundError:
 
     ``path`` is any string, relative to the group.
     """
-    location = Location(group.store, group.path)
-    reason = f"no member {path!r}"
+    location, reason, parent = group.stored.location, f"no member {path!r}", ""
     try:
         parts = names.normalise_path(path).split("/")
     except ZarrError as error:
         return NodeNotFoundError(location, f"{reason}: {error}")
     with suppress(ZarrError):  # a damaged parent, or a store that cannot list
-        parent = ""
-        for name in parts[:-1]:
-            member = group.get(name)
-            if member is None:
-                break
-            parent = names.join(parent, name)
+        while len(parts) > 1 and (member := group.get(parts[0])) is not None:
+            parent = names.join(parent, parts.pop(0))
             if isinstance(member, Array):
                 reason += f": {parent!r} is an array, which has no members"
                 return NodeNotFoundError(location, reason)
             group = member
-        reason += _alternatives(group, parts[len(parent.split("/")) if parent else 0], parent)
+        reason += _alternatives(group, parts[0], parent)
     return NodeNotFoundError(location, reason)
 
 
