@@ -14,7 +14,7 @@ import pytest
 import zarr_core as zarr
 from concurrent_writers import CELLS, PER_THREAD, PROCESSES, THREADS
 from counting_store import CountingStore
-from reliability_data import together
+from reliability_data import codec, sharded, together
 from zarr_core.errors import NodeExistsError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
@@ -27,37 +27,16 @@ LAYOUTS = {
     "gzip shard": {"chunks": 6, "shards": CELLS, "compressors": "gzip"},
     "nested shard": {
         "chunks": CELLS,
-        "serializer": {
-            "name": "sharding_indexed",
-            "configuration": {
-                "chunk_shape": [CELLS // 4],
-                "codecs": [
-                    {
-                        "name": "sharding_indexed",
-                        "configuration": {
-                            "chunk_shape": [6],
-                            "codecs": [{"name": "bytes", "configuration": {"endian": "big"}}],
-                            "index_codecs": [
-                                {"name": "bytes", "configuration": {"endian": "little"}},
-                                {"name": "crc32c"},
-                            ],
-                        },
-                    }
-                ],
-                "index_codecs": [
-                    {"name": "bytes", "configuration": {"endian": "little"}},
-                    {"name": "crc32c"},
-                ],
-            },
-        },
+        "serializer": sharded(
+            CELLS // 4, codecs=[sharded(6, codecs=[codec("bytes", endian="big")])]
+        ),
         "compressors": (),
     },
 }
 
 
-@pytest.mark.parametrize("task", ["cells_one_object", "cells_own_objects"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_no_cell_is_lost_by_4_processes_with_8_threads(tmp_path, layout, task):
+def test_no_cell_is_lost_by_4_processes_with_8_threads(tmp_path, layout):
     array = zarr.create_array(
         tmp_path / "a", shape=CELLS, dtype="i4", fill_value=0, **LAYOUTS[layout]
     )
@@ -73,7 +52,7 @@ def test_no_cell_is_lost_by_4_processes_with_8_threads(tmp_path, layout, task):
         seen = values
         reads += 1
 
-    together(PROGRAM, tmp_path / "a", task, processes=PROCESSES, meanwhile=look)
+    together(PROGRAM, tmp_path / "a", "cells", processes=PROCESSES, meanwhile=look)
     assert (array[...] == expected).all()
     assert reads
     assert sorted(array.store.list()) == ["c/0", "zarr.json"]

@@ -34,7 +34,7 @@ def place(s3_durable, monkeypatch):
 )
 def test_no_cell_is_lost(place, layout):
     array = zarr.create_array(place, shape=CELLS, dtype="i4", fill_value=0, **layout)
-    together(PROGRAM, place, "cells_one_object", processes=PROCESSES)
+    together(PROGRAM, place, "cells", processes=PROCESSES)
     assert np.array_equal(array[...], np.arange(1, CELLS + 1))
 
 

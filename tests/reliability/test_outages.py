@@ -217,7 +217,7 @@ def write_and_read_through_an_outage(server, seconds):
     assert np.array_equal(again[...], rows(writes.number))
 
 
-@servers(DURABLE, slow=[WebDavServer, WritableGcsServer])
+@servers(DURABLE, slow=[UnreachableAzureServer, WebDavServer, WritableGcsServer])
 def test_calls_survive_a_restart_of_the_server(server):
     write_and_read_through_an_outage(server, 1)
 
@@ -305,7 +305,7 @@ def fail_in_an_outage(server, seconds, **limits):
     assert np.array_equal(array[...], rows(0))
 
 
-@servers(ATOMIC, slow=[WritableGcsServer])
+@servers(ATOMIC, slow=[UnreachableAzureServer, WritableGcsServer])
 def test_a_failed_call_names_the_chunks_that_are_missing_and_can_be_repeated(server):
     fail_in_an_outage(server, 0, retry_timeout=0.2, connect_timeout=0.3)
 
@@ -396,7 +396,18 @@ CALLS_ON = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS_ON)
+# One store class each: the other servers have the class of SeaweedFS.
+ONE_OF_A_KIND = {"seaweed", "wsgidav", "redis", "postgres", "mongo", "fsspec-s3"}
+
+
+def calls_on(names):
+    """Parametrize a test by names of CALLS_ON, some of them only in the slow tests."""
+    slow = pytest.mark.slow
+    params = [pytest.param(name, marks=[slow] * (name not in ONE_OF_A_KIND)) for name in names]
+    return pytest.mark.parametrize("name", params)
+
+
+@calls_on(CALLS_ON)
 def test_an_interrupt_ends_each_call_on_a_server_that_hangs(own_server, name):
     """The limits are 60 s."""
     kind, change = CALLS_ON[name]
@@ -439,7 +450,7 @@ LIMIT = 5  # seconds
 
 
 # pymongo connects again after a response is late, within the same request.
-@pytest.mark.parametrize("name", [name for name in CALLS_ON if name != "mongo"])
+@calls_on(name for name in CALLS_ON if name != "mongo")
 def test_a_server_that_hangs_costs_one_limit(own_server, name):
     kind, change = CALLS_ON[name]
     if name.startswith("fsspec"):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
+from unlisted_store import UnlistedStore
 from zarr_core.errors import (
     MetadataError,
     NodeExistsError,
@@ -305,19 +306,18 @@ def test_attributes_and_refreshing(root):
     assert root.attrs == {"x": 1}
 
 
-class Unlisted(zarr.MemoryStore):
-    supports_listing = False
-
-
 def test_a_store_that_cannot_list():
-    store = Unlisted()
+    store = UnlistedStore()
     zarr.create_group(store).create_array("a", data=np.arange(3))
     assert zarr.open(store)["a"][...].tolist() == [0, 1, 2]
     with pytest.raises(NodeExistsError):
         zarr.create_group(store, path="a")
     with pytest.raises(StoreCapabilityError, match="overwriting requires a store that lists"):
         zarr.create_group(store, path="a", overwrite=True)
-    assert "a" in zarr.open(store)
+    for remove in (lambda: zarr.open(store).__delitem__("a"), lambda: zarr.remove(store, "a")):
+        with pytest.raises(StoreCapabilityError, match="cannot list"):
+            remove()
+    assert zarr.open(store)["a"][...].tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

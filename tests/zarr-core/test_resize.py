@@ -9,6 +9,7 @@ import zarr_core as zarr
 from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from unlisted_store import UnlistedStore
 from zarr_core.errors import (
     NodeNotFoundError,
     SelectionError,
@@ -99,12 +100,8 @@ def test_reading_only_is_rejected_before_anything_happens():
     assert not store.calls
 
 
-class Unlisted(zarr.MemoryStore):
-    supports_listing = False
-
-
 def test_a_store_that_cannot_list_cannot_shrink_an_array():
-    array = zarr.create_array(Unlisted(), data=np.arange(4), chunks=2)
+    array = zarr.create_array(UnlistedStore(), data=np.arange(4), chunks=2)
     array.resize(6)
     with pytest.raises(StoreCapabilityError, match="lists and erases"):
         array.resize(3)
@@ -179,7 +176,7 @@ def test_concurrent_appends_do_not_overlap(handles, tmp_path):
 def test_an_array_that_others_have_changed():
     array = zarr.array(np.zeros((3, 4)))
     zarr.open(array.store).resize(3, 5)
-    with pytest.raises(ValueError, match="has changed to"):
+    with pytest.raises(ValueError, match=r"to one of shape \(3, 5\)"):
         array.append(np.zeros((1, 4)))
     zarr.create_array(array.store, shape=7, chunks=2, dtype="int8", overwrite=True)
     array.refresh()

@@ -21,28 +21,17 @@ from zarr_core.metadata.group import GroupMetadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from contextlib import AbstractContextManager
 
     from zarr_core.definition import JSON
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
 
-class _Change:
-    """A change of a node that consolidated metadata does not contain yet."""
-
-    __slots__ = ("removed",)
-
-    def __init__(self, removed: bool) -> None:
-        self.removed = removed  # with everything below it, before other changes
-
-
 class ConsolidatedView:
     """The consolidated metadata of one group, for the nodes that are reached through it.
 
     If ``lookup`` is false, nodes are not looked up in it; it is only updated after changes through
-    nodes that are reached from the group.  Nodes with changes that are not written yet are looked
-    up in the store.
+    nodes that are reached from the group.
     """
 
     def __init__(
@@ -59,42 +48,36 @@ class ConsolidatedView:
         self.metadata = metadata
         self.lookup = lookup
         self._index: tuple[ConsolidatedMetadata, dict[str, list[str]]] | None = None
-        # The metadata of nodes, with the entry or change for which it was read.
-        self._nodes: dict[str, tuple[JSON | _Change, NodeMetadata | None]] = {}
+        # The metadata of nodes, with the entry from which it was parsed.
+        self._nodes: dict[str, tuple[JSON, NodeMetadata]] = {}
         self._batches: list[tuple[int, int]] = []  # processes and threads with open batches
-        self._pending: dict[str, _Change] = {}
+        # Relative paths of nodes whose changes are not written yet: removed ones, changed ones.
+        self._pending: list[tuple[list[str], list[str]]] = []
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nodes can be looked up here; otherwise, they are looked up in the store."""
+        return self.lookup and not self._pending
 
     def node(self, path: str) -> NodeMetadata | None:
         """The metadata of a node; None if it has no entry."""
-        relative = self._relative(path)
-        if relative in self.metadata and not all(
-            map(self._format.is_valid_name, relative.split("/"))
-        ):
+        relative, entries = self._relative(path), self.metadata.entries
+        names = relative.split("/")
+        if relative not in entries or not all(map(self._format.is_valid_name, names)):
             return None
-        return self._node(relative)
+        return self._node(relative, entries[relative])
 
     def children(self, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Names and metadata of the nodes directly below a group, sorted by name."""
-        parent = self._relative(path)
+        parent, entries = self._relative(path), self.metadata.entries
         for name in self.child_names(path):
-            metadata = self._node(f"{parent}/{name}".lstrip("/"))
-            if metadata is not None:
-                yield name, metadata
+            relative = f"{parent}/{name}".lstrip("/")
+            if relative in entries:  # not if they have been replaced meanwhile
+                yield name, self._node(relative, entries[relative])
 
     def child_names(self, path: str) -> Iterator[str]:
         """Names of the nodes directly below a group, sorted."""
-        parent = self._relative(path)
-        names = self._names().get(parent, [])
-        if not self._pending:
-            return iter(names)
-        changed = [name.rpartition("/") for name in list(self._pending)]
-        possible = {*names, *(name for above, _, name in changed if above == parent)}
-        paths = {name: f"{parent}/{name}".lstrip("/") for name in sorted(possible)}
-        return (
-            name
-            for name, path in paths.items()
-            if self._change(path) is None or self._node(path) is not None
-        )
+        return iter(self._names().get(self._relative(path), ()))
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -118,30 +101,18 @@ class ConsolidatedView:
         of new or changed nodes.  Nodes are read under the lock of the consolidated metadata: if
         several threads change a node, the last of them to record it reads its latest metadata.
         """
-        with self._lock("pending"):
-            for path in filter(None, map(self._relative, removed)):
-                self._pending[path] = _Change(True)
-            for path in filter(None, map(self._relative, changed)):
-                # zarr-python requires entries of all groups above a node.
-                for group in accumulate(path.split("/")[:-1], "{}/{}".format):
-                    if group not in self.metadata and group not in self._pending:
-                        self._pending[group] = _Change(False)
-                known = self._pending.get(path)
-                self._pending[path] = _Change(known is not None and known.removed)
+        paths = [[*filter(None, map(self._relative, paths))] for paths in (removed, changed)]
+        if any(paths):
+            self._pending.append((paths[0], paths[1]))
         # After a fork within a batch, the parent does not write the changes of the child.
         if os.getpid() not in [process for process, _ in self._batches]:
             self._write_pending()
 
-    def _lock(self, name: str) -> AbstractContextManager[None]:
-        """A lock of this object; safe after a fork."""
-        return key_lock((id(self), name), self.path)
-
     def _write_pending(self) -> None:
         # Locked while writing: another thread may be writing the changes of this one, which
         # must be stored when this returns.
-        with self._lock("write"):
-            with self._lock("pending"):
-                changes = dict(self._pending)
+        with key_lock(id(self), self.path):
+            changes = list(self._pending)  # other threads append changes meanwhile
             if not changes:
                 return
 
@@ -155,48 +126,42 @@ class ConsolidatedView:
                 return metadata.replace(consolidated=self.metadata)
 
             self._format.update(self._store, self.path, change)
-            with self._lock("pending"):
-                for path, written in changes.items():
-                    if self._pending[path] is written:  # not changed again
-                        del self._pending[path]
+            del self._pending[: len(changes)]
 
     def _changed(
-        self, metadata: ConsolidatedMetadata, changes: dict[str, _Change]
+        self, metadata: ConsolidatedMetadata, changes: list[tuple[list[str], list[str]]]
     ) -> ConsolidatedMetadata:
         """Consolidated metadata in which the entries of changed nodes are read from the store."""
-        new = dict(metadata.entries)
-        removes = any(change.removed for change in changes.values())
-        below = [name for name in new if removes and _removed_above(name, changes)]
-        for name in dict.fromkeys([*below, *changes]):
-            node = self._read(name)
+        entries = dict(metadata.entries)
+        removed = dict.fromkeys(path for paths, _ in changes for path in paths)
+        below = [
+            path
+            for path in (entries if removed else ())
+            if any(group in removed for group in _with_groups(path))
+        ]
+        # zarr-python requires entries of all groups above a node.
+        changed = [
+            path
+            for _, paths in changes
+            for node in paths
+            for path in _with_groups(node)
+            if path == node or path not in entries
+        ]
+        for path in dict.fromkeys([*below, *removed, *changed]):
+            node = self._format.read(self._store, f"{self.path}/{path}".lstrip("/"))
             if node is None:
-                new.pop(name, None)
+                entries.pop(path, None)
             else:
-                documents = {name: self._format.to_json(node)}
-                new |= ConsolidatedMetadata.from_documents(documents).entries
-        return replace(metadata, entries=new)
+                documents = {path: self._format.to_json(node)}
+                entries |= ConsolidatedMetadata.from_documents(documents).entries
+        return replace(metadata, entries=entries)
 
-    def _change(self, relative: str) -> _Change | None:
-        pending = self._pending
-        return pending.get(relative) or _removed_above(relative, pending) if pending else None
-
-    def _node(self, relative: str) -> NodeMetadata | None:
-        change, entries = self._change(relative), self.metadata.entries
-        if change is None and relative not in entries:
-            return None
-        source = change or entries[relative]
+    def _node(self, relative: str, entry: JSON) -> NodeMetadata:
         known = self._nodes.get(relative)
-        if known is None or known[0] is not source:
-            if isinstance(source, _Change):
-                known = source, self._read(relative)
-            else:
-                location = Location(f"{self._store} consolidated metadata of {relative!r}")
-                known = source, self._format.from_json(source, location)
-            self._nodes[relative] = known
+        if known is None or known[0] is not entry:
+            location = Location(f"{self._store} consolidated metadata of {relative!r}")
+            known = self._nodes[relative] = entry, self._format.from_json(entry, location)
         return known[1]
-
-    def _read(self, relative: str) -> NodeMetadata | None:
-        return self._format.read(self._store, f"{self.path}/{relative}".lstrip("/"))
 
     def _relative(self, path: str) -> str:
         return path[len(self.path) :].lstrip("/")
@@ -222,10 +187,6 @@ class ConsolidatedView:
         return self._index[1]
 
 
-def _removed_above(relative: str, changes: dict[str, _Change]) -> _Change | None:
-    """The change that removed a node or a group above it, if any."""
-    for path in accumulate(relative.split("/"), "{}/{}".format):
-        change = changes.get(path)
-        if change is not None and change.removed:
-            return change
-    return None
+def _with_groups(path: str) -> Iterator[str]:
+    """A path below a group, after the paths of the groups above it."""
+    return accumulate(path.split("/"), "{}/{}".format)

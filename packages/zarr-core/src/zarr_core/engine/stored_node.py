@@ -168,19 +168,19 @@ class StoredGroup(StoredNode[GroupMetadata]):
     def find(self, path: str) -> NodeMetadata | None:
         """Metadata of the group or a node below it; None if there is none."""
         consolidated = self.consolidated
-        if consolidated is not None and consolidated.lookup and path != self.path:
+        if consolidated is not None and consolidated.is_current and path != self.path:
             return consolidated.node(path)
         return self.format.read(self.store, path)
 
     def children(self, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Names and metadata of the nodes directly below a group, sorted by name."""
-        if self.consolidated is not None and self.consolidated.lookup:
+        if self.consolidated is not None and self.consolidated.is_current:
             return self.consolidated.children(path)
         return self.format.children(self.store, path)
 
     def child_names(self, path: str) -> Iterator[str]:
         """Names of the nodes directly below a group, sorted; also of those with damaged metadata."""
-        if self.consolidated is not None and self.consolidated.lookup:
+        if self.consolidated is not None and self.consolidated.is_current:
             return self.consolidated.child_names(path)
         return self.format.child_names(self.store, path)
 

@@ -12,7 +12,7 @@ import numpy as np
 from zarr_core import strictjson
 from zarr_core.chunk_grids import RegularGrid
 from zarr_core.errors import SelectionError
-from zarr_core.hierarchy.assigned_values import assigned_values
+from zarr_core.hierarchy.assigned_values import assigned_values, cast_assigned
 from zarr_core.hierarchy.node import Node, update_metadata
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.selection import parse
@@ -545,11 +545,11 @@ class Array(Node[ArrayMetadata]):
         >>> array.append([3])
         (3,)
         """
-        from zarr_core.hierarchy.resize import elements_to_append, grown
+        from zarr_core.hierarchy.resize import grown
 
-        stored = self.stored  # once: no other request during the update of the metadata
+        stored = self.stored
         stored.check_not_fixed()
-        values, axis = elements_to_append(stored, data, axis)
+        values = cast_assigned(data, stored.resolved.data_type)
         # The elements are written before the metadata, so that readers see both.
         update_metadata(self, lambda metadata: grown(stored, metadata, values, axis))
         return self.shape
@@ -628,23 +628,6 @@ class Array(Node[ArrayMetadata]):
         return super().__eq__(other)
 
     __hash__ = Node.__hash__
-
-    def _no_operator(self, *others: object) -> Any:
-        """Raise a TypeError: an operator does not read the elements of an array."""
-        if others and not isinstance(others[0], int | float | complex | str | list | Node):
-            return NotImplemented  # arrays of NumPy and Dask read this one
-        location = self.stored.location
-        raise TypeError(
-            f"{location}: an array has no such operator; read its elements first: array[...]"
-        )
-
-    __neg__ = __pos__ = __abs__ = __invert__ = _no_operator
-    __lt__ = __le__ = __gt__ = __ge__ = _no_operator
-    __add__ = __sub__ = __mul__ = __matmul__ = __truediv__ = __floordiv__ = __mod__ = _no_operator
-    __radd__ = __rsub__ = __rmul__ = __rmatmul__ = __rtruediv__ = __rfloordiv__ = _no_operator
-    __divmod__ = __pow__ = __lshift__ = __rshift__ = __and__ = __or__ = __xor__ = _no_operator
-    __rmod__ = __rdivmod__ = __rpow__ = __rlshift__ = __rrshift__ = _no_operator
-    __rand__ = __ror__ = __rxor__ = _no_operator
 
     # --- Dask, display ---
 

@@ -12,8 +12,6 @@ from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import SelectionError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.selection.parse import ParsedSelection
 
@@ -158,12 +156,12 @@ def cast_data(values: Any, data: Any, data_type: DataType) -> Any:
     return elements if elements.shape == values.shape else values
 
 
-def without_data(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+def without_data(arguments: dict[str, Any]) -> dict[str, Any]:
     """Arguments of a new array with the shape, and the dtype if any, of ``data`` instead of it."""
     data = arguments.get("data")
     if data is None:
         return arguments
     values = data_to_array(data)
     dtype = data_type_of(values) if hasattr(data, "dtype") else None
-    present = {name: value for name, value in arguments.items() if value is not None}
-    return {"shape": values.shape, "dtype": dtype, **present}
+    implied = {"shape": values.shape, "dtype": dtype}
+    return arguments | {name: item for name, item in implied.items() if arguments.get(name) is None}

@@ -15,12 +15,11 @@ from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.optional import reporter_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from zarr_core.definition import JSON
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.store_path import StoreLike
-    from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.store import Store
     from zarr_core.metadata.consolidated import Difference
 
@@ -83,7 +82,7 @@ def consolidate_metadata(
             consolidated=ConsolidatedMetadata.from_documents(_documents(group, progress))
         ),
     )
-    return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
+    return open_group(group, "r+", zarr_format=zarr_format)
 
 
 def require_consolidating(store: Store) -> None:
@@ -122,7 +121,7 @@ def unconsolidate_metadata(
     )  # fmt: skip
     if group.metadata.consolidated is not None:
         update_metadata(group, lambda metadata: metadata.replace(consolidated=None))
-    return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
+    return group
 
 
 def check_consolidated(
@@ -155,15 +154,11 @@ def check_consolidated(
 def _documents(group: Group, progress: Callable[[Any], object] | bool | None) -> dict[str, JSON]:
     """The metadata documents of all nodes below a group, by relative path."""
     format_, prefix = group.stored.format, len(group.path) + 1 if group.path else 0
+    documents: dict[str, JSON] = {}
     with reporter_for(progress, 1) as reporter:
         reporter.begin(group.path, None, "nodes")
-
-        def children(path: str) -> Iterator[tuple[str, NodeMetadata]]:
-            for child in format_.children(group.store, path):
-                reporter.advance(1)
-                yield child
-
-        nodes = walk(format_, group.store, group.path, None, children)
-        documents = {path[prefix:]: format_.to_json(metadata) for path, metadata in nodes}
+        for path, metadata in walk(format_, group.store, group.path, None):
+            documents[path[prefix:]] = format_.to_json(metadata)
+            reporter.advance(1)
         reporter.end()
     return documents

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from inspect import signature
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zarr_core.engine.stored_node import StoredGroup
 from zarr_core.errors import CodecChainError
-from zarr_core.formats.detect import format_of_new
-from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.assigned_values import cast_data, data_to_array, data_type_of
-from zarr_core.hierarchy.create_node import StoreSnapshot, check_leftovers, create_node
+from zarr_core.hierarchy.create_node import NewNode, check_leftovers
 from zarr_core.hierarchy.from_metadata import array_settings, stored_array
-from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.attributes import check_attributes
@@ -34,10 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.store_path import StoreLike
-    from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.metadata.array import ArrayMetadata
 
 _MAX_NBYTES = 1 << 26  # read at once from a chunked array
@@ -217,16 +212,38 @@ def create_array(
     return array
 
 
-def new_group(
-    store: StoreLike, options: NodeOptions, attributes: Mapping[str, Any] | None
-) -> StoredGroup:
-    """Create a group; as :func:`zarr_core.create_group`."""
-    new = NewNode(store, options)
+@with_advice
+def create_group(
+    store: StoreLike = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    overwrite: bool = False,
+    attributes: Mapping[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Group:
+    """Create a group; parameters as for :func:`create_array`.
+
+    Raises
+    ------
+    NodeExistsError
+        If a node or another key exists at that path.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> root = zarr.create_group("year.zarr", attributes={"year": 2024})
+    >>> _ = root.create_group("north")
+    >>> list(root), root.attrs["year"]
+    (['north'], 2024)
+    """
+    new = NewNode(store, NodeOptions(path, zarr_format, storage_options, overwrite=overwrite))
     metadata = GroupMetadata(attributes=check_attributes(attributes or {}, NEW_GROUP))
     metadata = new.format.to_format(metadata, NEW_GROUP)
     with Rollback() as rollback:
         new.create(metadata, rollback)
-    return StoredGroup(new.store, new.path, new.format, metadata, consolidated=new.consolidated)
+    stored = StoredGroup(new.store, new.path, new.format, metadata, consolidated=new.consolidated)
+    return Group(stored)
 
 
 ARRAY_ARGUMENTS = frozenset(signature(create_array).parameters)
@@ -243,45 +260,6 @@ def _check_order(stored: StoredArray, order: str | Sequence[int]) -> None:
             f"{NEW_ARRAY.at('/codecs')}: the codecs store the dimensions in the order {inner}, which "
             f"contradicts order={order!r}; leave out order, or the transpose in the serializer"
         )
-
-
-class NewNode:
-    """The location and the format of a new node; ``parent`` can be a group."""
-
-    def __init__(self, parent: StoreLike, options: NodeOptions) -> None:
-        self.store, self.path, requested = options.resolve(parent)
-        self.consolidated: ConsolidatedView | None = None
-        self._group, self._overwrite = None, options.overwrite
-        if isinstance(parent, Node):
-            self._group, self.consolidated = parent, parent.stored.consolidated
-            if requested is None:
-                requested = parent.stored.format.name
-        # For the checks of a new node in the requested format, by default version 3.
-        self.snapshot = StoreSnapshot.before_creation(
-            self.store, self.path, format_named(requested or "v3")
-        )
-        self.format = format_of_new(self.snapshot, self.path, requested)
-
-    def create(self, metadata: NodeMetadata, rollback: Rollback) -> None:
-        """Store the metadata, and add the node to consolidated metadata of the group."""
-        group, known_group = self._group, None
-        if group is not None:
-            group.stored.check_writable()
-            if self.consolidated is not None:
-                # The cleanup lists the node if the store still has it.
-                paths = list(accumulate(self.path.split("/"), "{}/{}".format))
-                rollback.add_cleanup(
-                    lambda: group.stored.record(removed=[self.path], changed=paths)
-                )
-                # If it has been removed, record() raises an error.
-                known_group = self.consolidated.path
-        created = create_node(
-            self.store, self.path, self.format, metadata, rollback, overwrite=self._overwrite,
-            known_group=known_group, snapshot=self.snapshot,
-        )  # fmt: skip
-        if group is not None:
-            removed = [self.path] if self._overwrite else []
-            group.stored.record(removed=removed, changed=[*created, self.path])
 
 
 def _write_values(array: Array, values: Any) -> None:

@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from itertools import chain
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from zarr_core.config import config
@@ -17,10 +17,12 @@ from zarr_core.errors import (
     StoreReadOnlyError,
     ZarrError,
 )
-from zarr_core.formats.detect import conflicting_format, read_node
+from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
+from zarr_core.formats.lookup import format_named
 from zarr_core.formats.unmanaged_keys import check_unmanaged_keys
 from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import validate_node
+from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import has_keys
 from zarr_core.interfaces.store import READ_ONLY
 from zarr_core.interfaces.wrapper_store import WrapperStore
@@ -33,8 +35,10 @@ from zarr_core.threads import parallel_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
+    from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.rollback import Rollback
+    from zarr_core.hierarchy.store_path import NodeOptions, StoreLike
     from zarr_core.interfaces.byte_reader import Buffer
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
@@ -59,29 +63,49 @@ def permit_nodes(*, reserved_names: bool = False, other_formats: bool = False) -
         _permitted.reset(token)
 
 
-def create_node(
-    store: Store,
-    path: str,
-    format_: Format,
-    metadata: NodeMetadata,
-    rollback: Rollback,
-    *,
-    overwrite: bool,
-    known_group: str | None = None,
-    snapshot: Store | None = None,
-) -> list[str]:
-    """Store a new node after :func:`prepare_path`; return the paths of new parent groups."""
-    groups = prepare_path(
-        store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group,
-        snapshot=snapshot,
-    )  # fmt: skip
-    known_empty = isinstance(snapshot, StoreSnapshot) and snapshot.is_empty(path)
-    for _ in range(_ATTEMPTS if overwrite else 1):
-        if rollback.create(store, path, format_, metadata, known_empty=known_empty):
-            return groups
-        if overwrite:  # another writer has created a node meanwhile
+class NewNode:
+    """The location and the format of a new node; ``parent`` can be a group."""
+
+    def __init__(self, parent: StoreLike, options: NodeOptions) -> None:
+        self.store, self.path, requested = options.resolve(parent)
+        self.consolidated: ConsolidatedView | None = None
+        self._group, self._overwrite = None, options.overwrite
+        if isinstance(parent, Node):
+            self._group, self.consolidated = parent, parent.stored.consolidated
+            if requested is None:
+                requested = parent.stored.format.name
+        # For the checks of a new node in the requested format, by default version 3.
+        self.snapshot = StoreSnapshot.before_creation(
+            self.store, self.path, format_named(requested or "v3")
+        )
+        self.format = format_of_new(self.snapshot, self.path, requested)
+
+    def create(self, metadata: NodeMetadata, rollback: Rollback) -> None:
+        """Store the metadata, and add the node to consolidated metadata of the group."""
+        store, path, format_, group = self.store, self.path, self.format, self._group
+        known_group = None
+        if group is not None:
+            group.stored.check_writable()
+            if self.consolidated is not None:
+                # The cleanup lists the node if the store still has it.
+                paths = list(accumulate(path.split("/"), "{}/{}".format))
+                rollback.add_cleanup(lambda: group.stored.record(removed=[path], changed=paths))
+                # If it has been removed, record() raises an error.
+                known_group = self.consolidated.path
+        created = prepare_path(
+            store, path, format_, metadata, rollback, overwrite=self._overwrite,
+            known_group=known_group, snapshot=self.snapshot,
+        )  # fmt: skip
+        known_empty = isinstance(self.snapshot, StoreSnapshot) and self.snapshot.is_empty(path)
+        attempts = _ATTEMPTS if self._overwrite else 1
+        while not rollback.create(store, path, format_, metadata, known_empty=known_empty):
+            attempts -= 1
+            if not attempts:
+                raise node_exists_error(store, path, self._overwrite)
             _clear(store, path, format_, rollback)
-    raise node_exists_error(store, path, overwrite)
+        if group is not None:
+            removed = [path] if self._overwrite else []
+            group.stored.record(removed=removed, changed=[*created, path])
 
 
 def prepare_path(

@@ -69,7 +69,6 @@ def remove(
         )
         if format_.read(opened, node_path) is None:
             raise NodeNotFoundError(Location(opened, node_path), "no array or group here")
-        require_erasing(opened)
         check_removable(format_, opened, node_path)
         erase_node(format_, opened, node_path)
     if isinstance(store, Node):
@@ -119,7 +118,11 @@ def rmdir(
 
 
 def check_removable(format_: Format, store: Store, path: str) -> None:
-    """Raise a NodeExistsError if a key below a node, which would be removed, belongs to no node."""
+    """Raise a NodeExistsError if a key below a node, which would be removed, belongs to no node.
+
+    Raises a StoreCapabilityError if the store cannot remove keys.
+    """
+    require_erasing(store)
     remedy = "move that key, or remove all keys with rmdir"
     check_unmanaged_keys(format_, store, path, "removing it", remedy)
 
@@ -132,9 +135,8 @@ def erase_node(format_: Format, store: Store, path: str) -> None:
     for key in format_.documents(path):
         store.erase(key)
     prefixes = format_.prefixes(path)
-    if store.supports_listing:
-        keys = (key for prefix in prefixes for key in store.list_prefix(prefix))
-        key_order(format_).erase_documents(store, keys)
+    keys = (key for prefix in prefixes for key in store.list_prefix(prefix))
+    key_order(format_).erase_documents(store, keys)
     for prefix in prefixes:
         store.erase_prefix(prefix)
         forget_chunks(store, prefix)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from zarr_core.cache import Cache
 from zarr_core.config import config as settings
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import WriteEmptyChunks, resolve_cached
@@ -40,10 +39,6 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
 
     N = TypeVar("N")
-
-
-# Not warn_once: another array may be at the address of a store in memory.
-_warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
 
 
 class ArraySettings(NamedTuple):
@@ -90,7 +85,7 @@ def stored_array(
     write_empty_chunks, missing_is_error, result_order, fixed = settings
     resolved = resolve_cached(metadata, store, path, write_empty_chunks)
     if resolved.ignored or resolved.fill_value_assumed:
-        _warn_of_wrong_values(metadata, resolved, store, path)
+        _warn_of_wrong_values(metadata, resolved, Location(store, path))
     return StoredArray(
         store, path, format_, metadata, resolved, read_only=read_only, missing_is_error=missing_is_error,
         result_order=result_order, consolidated=consolidated, fixed=fixed,
@@ -136,14 +131,9 @@ def stored_node(
 
 
 def _warn_of_wrong_values(
-    metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
+    metadata: ArrayMetadata, resolved: ResolvedMetadata, location: Location
 ) -> None:
-    """Warn, once for each location, that the values of an array may be wrong."""
-    key = (store.url, path)
-    if _warned.get(key) is resolved:
-        return
-    _warned.put(key, resolved)
-    location = Location(store, path)
+    """Warn that the values of an array may be wrong."""
     # A fallback of the data type has another warning.
     ignored = [definition for definition in resolved.ignored if definition != metadata.data_type]
     if ignored:
@@ -199,16 +189,31 @@ def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
     document = metadata.to_json()
     problems = hooks.check_metadata(location, document)
     for name, value in members.items():
+        pointer = json_pointer(name)
         try:
             extension = create_extension(
-                "extension", _definition(name, value), location.at(json_pointer(name))
+                "extension", _definition(name, value), location.at(pointer)
             )
         except ExtensionConfigurationError as error:
-            raise _without_configuration(error, json_pointer(name), value) from error
+            # Additional fields are definitions without the member "configuration".
+            raise ExtensionConfigurationError(
+                error.extension_point, error.extension_name, error.location,
+                [
+                    ValidationProblem(item.pointer.replace("/configuration", "", 1), item.message)
+                    for item in error.problems
+                ],
+            ) from error  # fmt: skip
         if extension is not None:
-            problems += _problems(extension, document, location, json_pointer(name))
+            problems += _problems(extension, document, location, pointer)
     if problems:
         raise MetadataValidationError(location, problems)
+
+
+def _definition(name: str, value: JSON) -> ExtensionDefinition:
+    """An additional field as a definition: its other members are the configuration."""
+    members = {**value} if isinstance(value, dict) else {"value": value}
+    must_understand = members.pop("must_understand", True) is not False
+    return ExtensionDefinition(name, members, must_understand)
 
 
 def _problems(
@@ -227,28 +232,3 @@ def _problems(
         )
         raise MetadataValidationError(location, [failure]) from error
     return problems
-
-
-def _definition(name: str, value: JSON) -> ExtensionDefinition:
-    """An additional field as a definition: its other members are the configuration."""
-    members: dict[str, JSON] = value if isinstance(value, dict) else {"value": value}
-    return ExtensionDefinition(
-        name,
-        {key: item for key, item in members.items() if key != "must_understand"},
-        members.get("must_understand", True) is not False,
-    )
-
-
-def _without_configuration(
-    error: ExtensionConfigurationError, pointer: str, value: JSON
-) -> ExtensionConfigurationError:
-    """The same error; its pointers omit "/configuration", which additional fields do not have."""
-    problems = []
-    for problem in error.problems:
-        rest = problem.pointer.removeprefix(pointer).removeprefix("/configuration")
-        if not isinstance(value, dict):  # see _definition
-            rest = rest.removeprefix("/value")
-        problems.append(ValidationProblem(pointer + rest, problem.message))
-    return ExtensionConfigurationError(
-        error.extension_point, error.extension_name, error.location, problems
-    )

@@ -1,4 +1,4 @@
-"""The class ``Group``; creating groups."""
+"""The class ``Group``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,10 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.assigned_values import data_to_array, data_type_of
-from zarr_core.hierarchy.delete import check_removable, erase_node, is_stored, require_erasing
+from zarr_core.hierarchy.assigned_values import without_data
+from zarr_core.hierarchy.delete import check_removable, erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.store_path import NodeOptions
-from zarr_core.location import Location
 from zarr_core.messages import escape_controls, shorten
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from typing import Self, TypeVar
 
     from zarr_core.engine.stored_node import StoredGroup
-    from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import NodeMetadata
 
     T = TypeVar("T")
@@ -125,7 +122,20 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         NodeNotFoundError
             If there is none; it is also a KeyError.
         """
-        self._remove(path)
+        stored = self.stored
+        stored.check_writable()
+        try:
+            child = names.join(stored.path, path)
+        except NodeNameError:
+            raise _member_not_found(self, path) from None
+        if child == stored.path:
+            reason = "a group cannot remove itself; use zarr_core.remove"
+            raise NodeNotFoundError(stored.location, reason)
+        if not is_stored(stored.format, stored.store, child):  # damaged nodes can be removed
+            raise _member_not_found(self, path)
+        check_removable(stored.format, stored.store, child)
+        erase_node(stored.format, stored.store, child)
+        stored.record(removed=[child])
 
     # Compares locations, not contents as a mapping would.
     __eq__ = Node.__eq__
@@ -201,6 +211,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         self, name: str, *, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
     ) -> Group:
         """Create a group below this one; see :func:`zarr_core.create_group`."""
+        from zarr_core.hierarchy.create import create_group  # slow to import
+
         with override_extensions(self.stored.extensions):
             return create_group(
                 self, path=_new_name(name), overwrite=overwrite, attributes=attributes
@@ -264,7 +276,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             Path below the group.
         shape, dtype
             Required shape and dtype; by default those of the option ``data``.  Without a dtype,
-            any is accepted.
+            any is accepted; a list as ``data`` has none.
         exact : bool
             Whether the dtype must be the same; otherwise ``dtype`` must cast safely to it.
         **options
@@ -278,24 +290,18 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         MetadataMismatchError
             If the array exists and is not as required; has all differences.
         """
-        data = options.get("data")
-        if data is not None and (shape is None or dtype is None):
-            values = data_to_array(data)
-            shape = values.shape if shape is None else shape
-            dtype = data_type_of(values) if dtype is None else dtype
-        array, is_new = self._require(
-            name, lambda name: self.create_array(name, shape=shape, dtype=dtype, **options)
-        )
+        arguments = {**options, "shape": shape, "dtype": dtype}
+        array, is_new = self._require(name, lambda name: self.create_array(name, **arguments))
         if not isinstance(array, Array):
             raise NodeTypeError(array.stored.location, "is a group, not an array")
-        if shape is None and options.get("metadata") is None:
-            raise TypeError("require_array requires shape or data")
         if is_new:
             return array
         from zarr_core.normalize.constraints import check_array
 
-        expected = {**options, "shape": shape, "dtype": dtype}
-        check_array(array.stored, options.get("metadata"), expected, casts=not exact)
+        expected, metadata = without_data(arguments), options.get("metadata")
+        if expected["shape"] is None and metadata is None:
+            raise TypeError("require_array requires shape or data")
+        check_array(array.stored, metadata, expected, casts=not exact)
         return array
 
     def _require(
@@ -382,35 +388,17 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     def clear(self) -> None:
         """Remove all members."""
-        self.stored.check_writable()
-        members = list(self.stored.format.child_names(self.store, self.path))
-        for name in members:
-            self._check_removable(names.join(self.path, name))
-        for name in members:
-            with suppress(NodeNotFoundError):  # removed concurrently
-                self._remove(name, check=False)
-
-    def _check_removable(self, path: str) -> None:
-        if self.store.supports_listing:
-            check_removable(self.stored.format, self.store, path)
-
-    def _remove(self, path: str, check: bool = True) -> None:
-        self.stored.check_writable()
-
+        stored = self.stored
+        stored.check_writable()
+        names_ = stored.format.child_names(stored.store, stored.path)
+        paths = [names.join(stored.path, name) for name in names_]
+        for path in paths:
+            check_removable(stored.format, stored.store, path)
         try:
-            child = names.join(self.path, path)
-        except NodeNameError:
-            raise _member_not_found(self, path) from None
-        if child == self.path:
-            reason = "a group cannot remove itself; use zarr_core.remove"
-            raise NodeNotFoundError(Location(self.store, child), reason)
-        if not is_stored(self.stored.format, self.store, child):  # damaged nodes can be removed
-            raise _member_not_found(self, path)
-        require_erasing(self.store)
-        if check:
-            self._check_removable(child)
-        erase_node(self.stored.format, self.store, child)
-        self.stored.record(removed=[child])
+            for path in paths:
+                erase_node(stored.format, stored.store, path)
+        finally:
+            stored.record(removed=paths)
 
     # --- context manager, display ---
 
@@ -475,37 +463,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             return False
 
 
-@with_advice
-def create_group(
-    store: StoreLike = None,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    overwrite: bool = False,
-    attributes: Mapping[str, Any] | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-) -> Group:
-    """Create a group; parameters as for :func:`create_array`.
-
-    Raises
-    ------
-    NodeExistsError
-        If a node or another key exists at that path.
-
-    Examples
-    --------
-    >>> import zarr_core as zarr
-    >>> root = zarr.create_group("year.zarr", attributes={"year": 2024})
-    >>> _ = root.create_group("north")
-    >>> list(root), root.attrs["year"]
-    (['north'], 2024)
-    """
-    from zarr_core.hierarchy.create import new_group  # slow to import
-
-    options = NodeOptions(path, zarr_format, storage_options, overwrite=overwrite)
-    return Group(new_group(store, options, attributes))
-
-
 _SHOWN = 5
 
 
@@ -520,24 +477,19 @@ def _member_not_found(group: Group, path: str) -> NodeNotFoundError:
 
     ``path`` is any string, relative to the group.
     """
-    location = Location(group.store, group.path)
-    reason = f"no member {path!r}"
+    location, reason, parent = group.stored.location, f"no member {path!r}", ""
     try:
         parts = names.normalise_path(path).split("/")
     except ZarrError as error:
         return NodeNotFoundError(location, f"{reason}: {error}")
     with suppress(ZarrError):  # a damaged parent, or a store that cannot list
-        parent = ""
-        for name in parts[:-1]:
-            member = group.get(name)
-            if member is None:
-                break
-            parent = names.join(parent, name)
+        while len(parts) > 1 and (member := group.get(parts[0])) is not None:
+            parent = names.join(parent, parts.pop(0))
             if isinstance(member, Array):
                 reason += f": {parent!r} is an array, which has no members"
                 return NodeNotFoundError(location, reason)
             group = member
-        reason += _alternatives(group, parts[len(parent.split("/")) if parent else 0], parent)
+        reason += _alternatives(group, parts[0], parent)
     return NodeNotFoundError(location, reason)
 
 

@@ -211,11 +211,7 @@ class Attributes(MutableMapping[str, Any]):
         self, other: Mapping[str, Any] | Iterable[tuple[str, Any]] = (), /, **more: Any
     ) -> None:
         """Set several attributes in one write."""
-        location, known = self._node.stored.location, self._node.metadata.attributes
-        new = {
-            **check_attributes(other, location, known),
-            **(check_attributes(more, location, known) if more else {}),
-        }
+        new = {**self._checked(other), **(self._checked(more) if more else {})}
         if new:
             self._change(lambda stored: {**stored, **new})
 
@@ -228,9 +224,7 @@ class Attributes(MutableMapping[str, Any]):
             If a value has no JSON form, or a name is not a string; a ``TypeError`` and
             ``ValueError``.
         """
-        new = check_attributes(
-            attributes, self._node.stored.location, self._node.metadata.attributes
-        )
+        new = self._checked(attributes)
         self._change(lambda _: new)
 
     def clear(self) -> None:
@@ -245,6 +239,11 @@ class Attributes(MutableMapping[str, Any]):
     def refresh(self) -> None:
         """Read the attributes again, to see changes by other writers."""
         self._node.refresh()
+
+    def _checked(self, attributes: Any) -> dict[str, JSON]:
+        return check_attributes(
+            attributes, self._node.stored.location, self._node.metadata.attributes
+        )
 
     def _change(self, change: Callable[[dict[str, JSON]], dict[str, JSON]]) -> None:
         update_metadata(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.errors import StoreCapabilityError
-from zarr_core.hierarchy.assigned_values import cast_assigned
 from zarr_core.interfaces.chunk_observer import forget_chunks
 from zarr_core.interfaces.codec import SubchunkCodec
 from zarr_core.interfaces.selection import BasicIndexer
@@ -67,11 +66,13 @@ def new_shape(
     return new
 
 
-def elements_to_append(array: StoredArray, data: Any, axis: int) -> tuple[Any, int]:
-    """Convert the arguments of :meth:`zarr_core.Array.append`; the returned axis is not negative."""
-    values = cast_assigned(data, array.resolved.data_type)
-    old = array.metadata.shape
-    ndim = len(old)
+def grown(array: StoredArray, metadata: ArrayMetadata, values: Any, axis: int) -> ArrayMetadata:
+    """Write elements after the end of an array; return its metadata with the new shape.
+
+    ``metadata`` is what is stored now: other writers may have appended elements.
+    """
+    shape = metadata.shape
+    ndim = len(shape)
     try:
         axis = as_integer(axis)
     except TypeError:
@@ -79,28 +80,16 @@ def elements_to_append(array: StoredArray, data: Any, axis: int) -> tuple[Any, i
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis} is out of range for an array with {ndim} dimensions")
     axis %= ndim
-    if values.ndim != ndim or _without(values.shape, axis) != _without(old, axis):
+    before, after = shape[:axis], shape[axis + 1 :]
+    if values.ndim != ndim or (values.shape[:axis], values.shape[axis + 1 :]) != (before, after):
         raise ValueError(
-            f"cannot append an array of shape {values.shape} to one of shape {old} along axis {axis}"
+            f"cannot append an array of shape {values.shape} to one of shape {shape} along axis {axis}"
         )
-    return values, axis
-
-
-def grown(array: StoredArray, metadata: ArrayMetadata, values: Any, axis: int) -> ArrayMetadata:
-    """Write elements after the end of an array; return its metadata with the new shape."""
-    # The stored shape: other writers may have appended elements meanwhile.
-    shape = metadata.shape
-    if _without(shape, axis) != _without(values.shape, axis):
-        raise ValueError(f"the shape of the array has changed to {shape}; call refresh()")
-    new = (*shape[:axis], shape[axis] + values.shape[axis], *shape[axis + 1 :])
+    new = (*before, shape[axis] + values.shape[axis], *after)
     changed = resized(array, metadata, new)
     parsed = parse.basic((slice(None),) * axis + (slice(shape[axis], None),), new)
     array.with_metadata(changed).write(parsed.selection, parsed.broadcast(values))
     return changed
-
-
-def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
-    return (*shape[:axis], *shape[axis + 1 :])
 
 
 def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...]) -> ArrayMetadata:

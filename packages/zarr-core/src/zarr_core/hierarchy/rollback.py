@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zarr_core.engine.resolved_metadata import resolve_metadata
 from zarr_core.engine.stored_array import StoredArray
-from zarr_core.errors import ZarrError
+from zarr_core.errors import reason
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.threads import INTERRUPTS, call_for
@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
 
 _INTERRUPTED_SECONDS = 1.0  # for the removal after an interrupt
+_REMEDY = "remove it before you try again"
 
 _outer: ContextVar[Rollback | None] = ContextVar("outer rollback", default=None)
+
+
+class _Effect(NamedTuple):
+    undo: Callable[[], str | None]  # returns a note about what remains, if anything does
+    note: str  # about an effect that is not undone
 
 
 class Rollback:
@@ -37,11 +43,9 @@ class Rollback:
     """
 
     def __init__(self) -> None:
-        self._created: list[_CreatedNode] = []
-        # Each note, and the condition on which it applies.
-        self._notes: dict[str, Callable[[], bool]] = {}
+        self._effects: list[_Effect] = []
+        self._cleanups: list[_Effect] = []  # done after everything else is undone
         self._is_remote = False
-        self._cleanups: list[Callable[[], object]] = []
 
     def create(
         self,
@@ -69,36 +73,39 @@ class Rollback:
 
     def record(self, store: Store, path: str, format_: Format, metadata: NodeMetadata) -> None:
         """Record a new node that other code stores within the block."""
+        kind = "array" if isinstance(metadata, ArrayMetadata) else "group"
+        note = f"{Location(store, path)}: this incomplete {kind} remains; {_REMEDY}"
         self._is_remote |= store.max_concurrency is not None
-        self._created.append(_CreatedNode(store, path, format_, metadata))
+        self._effects.append(_Effect(partial(_remove, store, path, format_, metadata), note))
 
     def record_uncertain(self, store: Store, path: str, format_: Format) -> None:
         """Record a node that is not removed, as another writer may have stored it."""
-        self._is_remote |= store.max_concurrency is not None
         keys = format_.documents(path)
-        self._notes[
+        note = (
             f"{Location(store, path)}: an incomplete node may remain, because this attempt may have "
-            f"stored {' or '.join(map(repr, keys))}; remove it before you try again"
-        ] = lambda: any(map(store.exists, keys))
+            f"stored {' or '.join(map(repr, keys))}; {_REMEDY}"
+        )
+        self._is_remote |= store.max_concurrency is not None
+        self.note(note, lambda: any(map(store.exists, keys)))
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, applies: Callable[[], bool] = lambda: True) -> None:
         """Record a note for the exception, about an effect that is not undone."""
-        self._notes[text] = lambda: True
+        self._effects.append(_Effect(lambda: text if applies() else None, text))
 
     def note_incomplete(self, store: Store, format_: Format, paths: list[str], remedy: str) -> None:
         """Record paths that have chunks but no node yet: the next call continues with them."""
         for path in () if store.traits.metadata_first else paths:
             note = f"{Location(store, path)}: is incomplete; {remedy}"
-            self._notes[note] = partial(has_keys, store, path, format_)
+            self.note(note, partial(has_keys, store, path, format_))
 
     def complete(self) -> None:
         """Keep everything that was created so far: all nodes are complete."""
-        self._created.clear()
-        self._notes.clear()
+        self._effects.clear()
 
-    def add_cleanup(self, cleanup: Callable[[], object]) -> None:
-        """Call a function after nodes were removed, for example to update consolidated metadata."""
-        self._cleanups.append(cleanup)
+    def add_cleanup(self, cleanup: Callable[[], None]) -> None:
+        """Call a function that updates consolidated metadata after nodes were removed."""
+        note = "consolidated metadata may list nodes that do not exist; call consolidate_metadata"
+        self._cleanups.append(_Effect(cleanup, note))
 
     @contextmanager
     def nested(self) -> Iterator[None]:
@@ -113,104 +120,68 @@ class Rollback:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is not None:
+        if error is not None and self._effects:
             for note in self._undo_within_limits(error):
                 error.add_note(note)
-        elif (outer := _outer.get()) is not None:
+        elif error is None and (outer := _outer.get()) is not None:
             outer._take_over(self)  # noqa: SLF001 - of this class
 
     def _take_over(self, other: Rollback) -> None:
-        self._created += other._created
-        self._notes |= other._notes
+        self._effects += other._effects
         self._cleanups += other._cleanups
         self._is_remote |= other._is_remote
 
     def _undo_within_limits(self, error: BaseException) -> list[str]:
         """Remove what was created, unless a server does not answer; return notes."""
+        self._effects[:0] = self._cleanups
         notes: list[str] = []
         if self._is_remote and getattr(error, "unanswered", False):
-            reason = "the server does not answer"
+            notes.append("nothing is removed, because the server does not answer")
         elif self._is_remote and isinstance(error, INTERRUPTS):
-            reason = "the call was interrupted"
             with suppress(BaseException):
                 if call_for(_INTERRUPTED_SECONDS, lambda: self._undo(notes)):
                     return notes
         else:
             self._undo(notes)
-            return notes
-        return [*notes, *(node.remains(reason) for node in self._created[::-1]), *self._notes]
+        return [*notes, *(effect.note for effect in self._effects[::-1])]
 
     def _undo(self, notes: list[str]) -> None:
-        """Remove what was created, the last first; add notes about what remains."""
-        cleanups = self._cleanups if self._created or self._notes else ()
-        while self._created:
-            node = self._created[-1]
+        """Undo all effects, the last first; add notes about what remains."""
+        while self._effects:
+            undo, note = self._effects[-1]
             try:
-                kept = node.remove()
+                remains = undo()
             except BaseException as failure:  # a second interrupt, too
-                kept = node.remains(f"it could not be removed ({_reason(failure)})")
-            self._created.pop()
-            if kept:
-                notes.append(kept)
-        for cleanup in cleanups:
-            try:
-                cleanup()
-            except BaseException as failure:
-                notes.append(
-                    f"consolidated metadata may list nodes that do not exist ({_reason(failure)}); "
-                    "call consolidate_metadata"
-                )
-        for note, applies in self._notes.items():
-            with suppress(BaseException):
-                if not applies():
-                    continue
-            notes.append(note)
+                remains = f"{note} ({reason(failure)})"
+            self._effects.pop()
+            if remains:
+                notes.append(remains)
 
 
-class _CreatedNode(NamedTuple):
-    store: Store
-    path: str
-    format: Format
-    metadata: NodeMetadata
-
-    def remains(self, reason: str) -> str:
-        """A note about a node that is not removed."""
-        kind = "array" if isinstance(self.metadata, ArrayMetadata) else "group"
-        return (
-            f"{Location(self.store, self.path)}: this incomplete {kind} remains, because {reason}; "
-            "remove it before you try again"
-        )
-
-    def remove(self) -> str:
-        """Remove only this node; return a note about what remains of it, or an empty text."""
-        store, location = self.store, Location(self.store, self.path)
-        documents = self.format.documents(self.path)
-        if isinstance(self.metadata, ArrayMetadata):
+def _remove(store: Store, path: str, format_: Format, metadata: NodeMetadata) -> str | None:
+    """Remove only this node; return a note about what remains of it."""
+    location, documents = Location(store, path), format_.documents(path)
+    if isinstance(metadata, ArrayMetadata):
+        store.erase_values(documents)
+        if not store.supports_listing:
+            return f"{location}: chunks of the array may remain; the store cannot list them"
+        # The codecs of a copied array may not be installed: only its chunks need them.
+        if any(True for _ in store.list_prefix(format_.chunk_prefix(path))):
+            resolved = resolve_metadata(metadata, location)
+            array = StoredArray(store, path, format_, metadata, resolved)
+            array.chunk_store.erase_values([key for _, key in array.stored_chunks()])
+        return None
+    because = ""
+    if store.supports_listing:
+        keys = chain.from_iterable(map(store.list_prefix, format_.prefixes(path)))
+        key = next((key for key in keys if key not in documents), None)
+        if key is None:
             store.erase_values(documents)
-            if not store.supports_listing:
-                return f"{location}: chunks of the array may remain; the store cannot list them"
-            # The codecs of a copied array may not be installed: only its chunks need them.
-            if any(True for _ in store.list_prefix(self.format.chunk_prefix(self.path))):
-                resolved = resolve_metadata(self.metadata, location)
-                array = StoredArray(store, self.path, self.format, self.metadata, resolved)
-                array.chunk_store.erase_values([key for _, key in array.stored_chunks()])
-            return ""
-        reason = ""
-        if store.supports_listing:
-            keys = chain.from_iterable(map(store.list_prefix, self.format.prefixes(self.path)))
-            key = next((key for key in keys if key not in documents), None)
-            if key is None:
-                store.erase_values(documents)
-                if self.format.read(store, self.path) is None:
-                    return ""
-            else:
-                reason = f", because it contains {key!r}"
-        return f"{location}: this new group is kept{reason}"
-
-
-def _reason(failure: BaseException) -> str:
-    text = str(failure)
-    return text if isinstance(failure, ZarrError) else f"{type(failure).__name__}: {text}"
+            if format_.read(store, path) is None:
+                return None
+        else:
+            because = f", because it contains {key!r}"
+    return f"{location}: this new group is kept{because}"
 
 
 def has_keys(store: Store, path: str, format_: Format) -> bool:
