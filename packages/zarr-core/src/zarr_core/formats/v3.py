@@ -18,7 +18,6 @@ from zarr_core.errors import (
     ValidationProblem,
     json_pointer,
 )
-from zarr_core.formats.lookup import formats_conflicting_with
 from zarr_core.formats.unmanaged_keys import without_chunks
 from zarr_core.interfaces.format import Format, M, store_new
 from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
@@ -36,6 +35,7 @@ from zarr_core.names import check_node_name, is_node_name, is_reserved_name
 from zarr_core.registry.discovery import usable_names
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import FORMAT_EXTENSIONS
+from zarr_core.registry.resolve import formats_without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -169,8 +169,9 @@ class V3(Format):
         """A key that belongs to no node of this format, or of one that it is preferred to."""
         keys = self.unmanaged_keys(store, store.list_prefix(self.chunk_prefix(path)))
         if keys:
-            for other in formats_conflicting_with(self.name):
-                keys = other.unmanaged_keys(store, keys)
+            for other in formats_without(self.name):
+                if self.name in other.conflicting_formats:
+                    keys = other.unmanaged_keys(store, keys)
         return next(iter(keys), None)
 
     def unmanaged_keys(self, store: Store, keys: Iterable[str]) -> list[str]:

@@ -11,7 +11,6 @@ import numpy as np
 from zarr_core.engine.stored_node import StoredGroup
 from zarr_core.errors import CodecChainError
 from zarr_core.formats.detect import format_of_new
-from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.assigned_values import cast_data, data_to_array, data_type_of
 from zarr_core.hierarchy.create_node import StoreSnapshot, check_leftovers, create_node
@@ -29,6 +28,7 @@ from zarr_core.normalize.array_metadata import (
     parse_shape,
 )
 from zarr_core.optional import with_advice
+from zarr_core.registry.resolve import format_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
