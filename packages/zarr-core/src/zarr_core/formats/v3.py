@@ -13,6 +13,7 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import (
     MetadataError,
     MetadataValidationError,
+    NodeNameError,
     NodeNotFoundError,
     UnsupportedFieldError,
     ValidationProblem,
@@ -31,7 +32,7 @@ from zarr_core.metadata.validation import (
     too_many_items,
     unknown_members,
 )
-from zarr_core.names import check_node_name, is_node_name, is_reserved_name
+from zarr_core.names import is_node_name, is_reserved_name, name_problem
 from zarr_core.registry.discovery import usable_names
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import FORMAT_EXTENSIONS
@@ -127,8 +128,8 @@ class V3(Format):
     def check_path(self, path: str) -> None:
         """Names must be valid node names (v3.1, "Node names") or reserved."""
         for name in path.split("/") if path else ():
-            if not is_reserved_name(name):
-                check_node_name(name)
+            if not is_reserved_name(name) and (problem := name_problem(name)):
+                raise NodeNameError(repr(name), problem)
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write ``zarr.json``."""
@@ -197,19 +198,13 @@ def has_version_uri(document: JSON) -> bool:
     return isinstance(version, str) and "://" in version
 
 
-_HINTS = 20  # messages show fewer problems; a hint takes milliseconds
-
-
 def _unknown_fields(fields: Mapping[str, JSON]) -> list[ValidationProblem]:
     """Problems of additional fields that must be understood and are unknown, with what to install."""
     if not unknown_members(fields, ()):
         return []
-    problems = unknown_members(fields, usable_names("extension"))
-    for number, problem in enumerate(problems[:_HINTS]):
-        name = problem.pointer[1:].replace("~1", "/").replace("~0", "~")
-        message = f"{problem.message}. {install_hint('extension', name)}"
-        problems[number] = ValidationProblem(problem.pointer, message)
-    return problems
+    return unknown_members(
+        fields, usable_names("extension"), lambda name: install_hint("extension", name)
+    )
 
 
 def _stored(metadata: NodeMetadata) -> tuple[bytes, NodeMetadata]:

@@ -161,7 +161,9 @@ def create_extension(
             raise hints.unknown_extension_error(extension_point, definition.name, location)
         return None
     extension = provider.load()
-    definition = _valid_definition(provider, definition, location, complete)
+    definition, problems = schemas.validate(provider, definition, location, complete)
+    if problems:
+        raise _invalid(provider, definition.name, location, problems)
     token = _enclosing.set((location, complete))
     try:
         instance = extension.from_definition(definition)
@@ -180,21 +182,6 @@ def create_extension(
         )
     hooks.extension_used(location, extension_point, definition.name, provider)
     return instance
-
-
-def _valid_definition(
-    provider: Provider, definition: ExtensionDefinition, location: Location, complete: bool
-) -> ExtensionDefinition:
-    """The definition, or its valid form if it is nonstandard; else raises all problems."""
-    problems = schemas.problems(provider, definition, location.pointer, complete)
-    if not problems:
-        return definition
-    # Nonstandard forms are read if they are stored, and in arguments, which are stored as valid.
-    is_lenient = not (complete and isinstance(location.store, str | None))
-    standard = is_lenient and schemas.standard_form(provider, definition, location, complete)
-    if not standard:
-        raise _invalid(provider, definition.name, location, problems)
-    return standard
 
 
 def _about_definition(
