@@ -104,7 +104,7 @@ def measure(case: Case, nbytes: int) -> list[tuple[float, float] | None]:
     decoded = ArrayRepresentation(array.shape, kind, kind.default_fill_value())
     codec: Any = create_extension("codec", ExtensionDefinition(case.name, case.configuration))
     if isinstance(codec, BytesToBytesCodec):
-        return measure_bytes(case, codec.resolve(decoded), memoryview(array.tobytes()))
+        return measure_bytes(case, codec.complete(decoded), memoryview(array.tobytes()))
     frozen = array.view()
     frozen.flags.writeable = False
     if isinstance(codec, ArrayToArrayCodec):

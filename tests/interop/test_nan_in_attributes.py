@@ -25,7 +25,7 @@ zarr_python = pytest.importorskip("zarr")
 xarray = pytest.importorskip("xarray")
 
 NUMBERS = {"nan": math.nan, "both": [math.inf, -math.inf], "one": 1}
-said = pytest.warns(UserWarning, match=r"zarr\.json' contains NaN or Infinity at /attributes/")
+said = pytest.warns(UserWarning, match=r"zarr\.json' contains NaN or Infinity at '/attributes/")
 
 
 @pytest.fixture(params=[2, 3])

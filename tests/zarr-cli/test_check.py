@@ -11,7 +11,7 @@ from formats_for_commands import FORMATS
 from zarr_cli.check import check
 from zarr_cli.check.unmanaged_keys import unmanaged_keys
 from zarr_core.extension import StoreReadError
-from zarr_core.formats.lookup import format_named
+from zarr_core.registry.resolve import format_named
 
 
 @pytest.mark.parametrize("location", [*(f"{name}.zarr" for name in FORMATS), "three.zip"])

@@ -153,7 +153,7 @@ def test_snappy_is_named_if_the_build_lacks_it(golden, content):
         BloscCodec().decode(golden("blosc-snappy-shuffle-tensorstore"), 2400)
     assert not isinstance(caught.value, ChunkDecodeError)  # the chunk is not damaged
     with pytest.raises(CodecError, match="does not contain the compressor snappy"):
-        BloscCodec(cname="snappy").resolve(chunk_of(4))
+        BloscCodec(cname="snappy").complete(chunk_of(4))
 
 
 # --- configuration ---
@@ -171,7 +171,7 @@ def test_snappy_is_named_if_the_build_lacks_it(golden, content):
     ],
 )
 def test_choice_for_a_new_array(item_size, typesize, shuffle):
-    resolved = BloscCodec().resolve(chunk_of(item_size))
+    resolved = BloscCodec().complete(chunk_of(item_size))
     assert resolved.to_configuration() == {
         "cname": "zstd",
         "clevel": 5,
@@ -183,7 +183,7 @@ def test_choice_for_a_new_array(item_size, typesize, shuffle):
 
 def test_given_parameters_are_kept():
     codec = BloscCodec("lz4", 1, "noshuffle", 3, 8192)
-    assert codec.resolve(chunk_of(8)) == codec
+    assert codec.complete(chunk_of(8)) == codec
 
 
 def definition(**configuration):

@@ -309,9 +309,9 @@ def test_rejects_unsupported_elements(codec, dtype, message):
 )
 def test_type_of_the_elements_is_recorded_for_a_new_array(codec, member):
     decoded = representation(np.zeros(2, "f8"))
-    resolved = codec.resolve(decoded)
+    resolved = codec.complete(decoded)
     assert resolved.to_configuration()[member] == np.dtype("f8").str
-    assert resolved.resolve(representation(np.zeros(2, "f4"))) == resolved
+    assert resolved.complete(representation(np.zeros(2, "f4"))) == resolved
     array = np.array([1.25, 3.0])
     assert (
         codec.encode(array, representation(array)) == resolved.encode(array, representation(array))

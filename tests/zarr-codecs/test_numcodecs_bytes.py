@@ -191,12 +191,12 @@ def representation(name):
 
 def test_size_of_an_element_is_chosen_for_a_new_array():
     decoded = representation("float64")
-    assert ours("shuffle", {}).resolve(decoded).to_configuration() == {"elementsize": 8}
+    assert ours("shuffle", {}).complete(decoded).to_configuration() == {"elementsize": 8}
     blosc = NumcodecsBloscCodec()
-    assert blosc.resolve(decoded).to_configuration() == blosc.to_configuration() | {"typesize": 8}
+    assert blosc.complete(decoded).to_configuration() == blosc.to_configuration() | {"typesize": 8}
     kept = ours("shuffle", {"elementsize": 2})
-    assert kept.resolve(decoded) == kept
-    assert NumcodecsBloscCodec(typesize=3).resolve(decoded).typesize == 3
+    assert kept.complete(decoded) == kept
+    assert NumcodecsBloscCodec(typesize=3).complete(decoded).typesize == 3
 
 
 def test_automatic_shuffle_takes_bits_of_single_bytes():

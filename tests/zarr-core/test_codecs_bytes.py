@@ -29,8 +29,8 @@ def test_elements_are_laid_out_in_c_order(endian):
 
 
 def test_a_byte_order_is_needed_where_elements_have_one():
-    assert BytesCodec().resolve(representation("uint8")) == BytesCodec()
-    assert BytesCodec().resolve(representation("uint16")).endian is not None
+    assert BytesCodec().complete(representation("uint8")) == BytesCodec()
+    assert BytesCodec().complete(representation("uint16")).endian is not None
     BytesCodec().check(representation("uint8"))
     with pytest.raises(ValueError, match='"endian" is missing'):
         BytesCodec().check(representation("uint16"))

@@ -14,7 +14,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.formats.detect import conflicting_format, read_node
-from zarr_core.formats.lookup import format_named
+from zarr_core.registry.resolve import format_named
 from zarr_core.stores.memory import MemoryStore
 
 TOY = """

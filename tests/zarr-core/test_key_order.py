@@ -11,8 +11,8 @@ from failing_store import FailingStore
 from zarr_core.errors import ZarrError
 from zarr_core.extension import Format
 from zarr_core.formats.key_order import KeyOrder, key_order
-from zarr_core.formats.lookup import format_named
 from zarr_core.registry.overrides import override_extensions
+from zarr_core.registry.resolve import format_named
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "acme-npy" / "src"
 

@@ -1,4 +1,4 @@
-"""Array metadata: unchanged members are preserved."""
+"""Metadata of arrays and groups: unchanged members are preserved."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import MetadataValidationError, UnsupportedFieldError
 from zarr_core.formats.v3 import V3
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.metadata.group import GroupMetadata
+from zarr_core.metadata.node import valid_node
 
 EXAMPLES = Path(__file__).parents[2] / "schemas" / "examples" / "valid"
-ARRAYS = {
-    file.stem: document
-    for file in sorted(EXAMPLES.glob("*.json"))
-    if (document := json.loads(file.read_bytes()))["node_type"] == "array"
-}
+DOCUMENTS = {file.stem: json.loads(file.read_bytes()) for file in sorted(EXAMPLES.glob("*.json"))}
 
 
 def document(**changes):
-    return copy.deepcopy(ARRAYS["array-minimal"]) | changes
+    return copy.deepcopy(DOCUMENTS["array-minimal"]) | changes
 
 
 def new_metadata(**changes):
@@ -40,13 +39,18 @@ def new_metadata(**changes):
     return ArrayMetadata(**(fields | changes))
 
 
-@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("name", DOCUMENTS)
 def test_read_metadata_round_trip_is_exact(name):
-    original = ARRAYS[name]
-    metadata = ArrayMetadata.from_json(copy.deepcopy(original))
+    original = DOCUMENTS[name]
+    metadata = valid_node(copy.deepcopy(original))
     # As text, to compare the order of members, and 1 with 1.0.
     assert json.dumps(metadata.to_json()) == json.dumps(original)
-    assert json.dumps(json.loads(metadata.to_stored()[0])) == json.dumps(original)
+    stored = metadata.to_stored()[0]
+    assert json.dumps(json.loads(stored)) == json.dumps(original)
+    again = pickle.loads(pickle.dumps(metadata))
+    assert again == metadata
+    assert hash(again) == hash(metadata)
+    assert again.to_stored()[0] == stored
 
 
 def test_a_change_of_a_document_that_was_read_does_not_affect_others():
@@ -56,10 +60,10 @@ def test_a_change_of_a_document_that_was_read_does_not_affect_others():
     assert ArrayMetadata.from_json(document()).to_json() == document()
 
 
-@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("name", DOCUMENTS)
 def test_changing_attributes_changes_nothing_else(name):
-    original = ARRAYS[name]
-    changed = ArrayMetadata.from_json(original).replace(attributes={"new": 1}).to_json()
+    original = DOCUMENTS[name]
+    changed = valid_node(original).replace(attributes={"new": 1}).to_json()
     expected = {
         key: {"new": 1} if key == "attributes" else value for key, value in original.items()
     }
@@ -111,18 +115,12 @@ def test_fields_have_python_types():
 
 
 def test_new_metadata_has_the_members_of_the_specification_in_order():
-    assert list(new_metadata().to_json()) == [
-        "zarr_format",
-        "node_type",
-        "shape",
-        "data_type",
-        "chunk_grid",
-        "chunk_key_encoding",
-        "fill_value",
-        "codecs",
-        "attributes",
-    ]
+    assert " ".join(new_metadata().to_json()) == (
+        "zarr_format node_type shape data_type chunk_grid chunk_key_encoding fill_value codecs "
+        "attributes"
+    )
     assert ArrayMetadata.from_json(new_metadata().to_json()) == new_metadata()
+    assert GroupMetadata().to_json() == {"zarr_format": 3, "node_type": "group", "attributes": {}}
 
 
 def test_values_of_numpy_are_written_as_plain_numbers():
@@ -134,21 +132,28 @@ def test_values_of_numpy_are_written_as_plain_numbers():
 
 
 @pytest.mark.parametrize(
-    ("change", "pointer"),
+    ("metadata", "pointer"),
     [
-        ({"shape": (4, -1)}, "/shape/1"),
-        ({"codecs": ()}, "/codecs"),
-        ({"dimension_names": ("y",)}, "/dimension_names"),
-        ({"attributes": {"a": float("nan")}}, "/attributes/a"),
-        ({"attributes": {"a": object()}}, "/attributes/a"),
-        ({"fill_value": float("inf")}, "/fill_value"),
+        (new_metadata(shape=(4, -1)), "/shape/1"),
+        (new_metadata(codecs=()), "/codecs"),
+        (new_metadata(dimension_names=("y",)), "/dimension_names"),
+        (new_metadata(attributes={"a": float("nan")}), "/attributes/a"),
+        (new_metadata(attributes={"a": object()}), "/attributes/a"),
+        (new_metadata(fill_value=float("inf")), "/fill_value"),
+        (GroupMetadata(attributes={"a": [float("nan")]}), "/attributes/a/0"),
     ],
 )
-def test_an_invalid_document_is_never_written(change, pointer):
+def test_an_invalid_document_is_never_written(metadata, pointer):
     with pytest.raises(MetadataValidationError) as caught:
-        new_metadata(**change).to_stored("memory://x zarr.json")
+        metadata.to_stored("memory://x zarr.json")
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
     assert "memory://x zarr.json" in str(caught.value)
+
+
+@pytest.mark.parametrize("metadata", [new_metadata(), GroupMetadata()], ids=["array", "group"])
+def test_an_additional_field_that_must_be_understood_is_never_written(metadata):
+    with pytest.raises(UnsupportedFieldError):
+        V3().write(zarr.MemoryStore(), "", metadata.replace(additional_fields={"example": 1}))
 
 
 @pytest.mark.parametrize("wrong", [None, [], "array", 3])
@@ -164,25 +169,12 @@ def test_a_document_that_the_fast_check_does_not_know_is_judged_by_the_library()
     assert json.loads(metadata.to_stored()[0])["data_type"] == "float32"
 
 
-def test_an_additional_field_that_must_be_understood_is_never_written():
-    with pytest.raises(UnsupportedFieldError):
-        V3().write(zarr.MemoryStore(), "", new_metadata(additional_fields={"example": 1}))
-
-
 def test_equal_metadata_has_equal_hash_whatever_the_spelling():
     short = ArrayMetadata.from_json(document(data_type="float32"))
     long = ArrayMetadata.from_json(document(data_type={"name": "float32"}))
     assert short == long
     assert hash(short) == hash(long)
     assert short != short.replace(shape=(1, 1))
-
-
-@pytest.mark.parametrize("name", ["array-every-member", "codec-sharding-nested"])
-def test_metadata_pickles(name):
-    metadata = ArrayMetadata.from_json(ARRAYS[name])
-    again = pickle.loads(pickle.dumps(metadata))
-    assert again == metadata
-    assert again.to_stored()[0] == metadata.to_stored()[0]
 
 
 @pytest.mark.parametrize("shape", [(-1,), (2.0,), (True,), (2**63,), (4, 4)])
@@ -198,3 +190,18 @@ def test_a_changed_shape_is_validated(shape):
     assert (stored_document["shape"], stored_document["attributes"]) == ([5], {"a": 1})
     assert strictjson.identical(stored.to_json(), stored_document)
     assert data == strictjson.dumps(stored.to_json())
+
+
+def test_consolidated_metadata_can_be_given_and_taken():
+    original = DOCUMENTS["group-attributes"]
+    copies = ConsolidatedMetadata.from_documents({"a": GroupMetadata().to_json()})
+    consolidated = GroupMetadata.from_json(original).replace(consolidated=copies)
+    assert consolidated.to_json()["consolidated_metadata"] == {
+        "kind": "inline",
+        "must_understand": False,
+        "metadata": {"a": {"zarr_format": 3, "node_type": "group", "attributes": {}}},
+    }
+    again = GroupMetadata.from_json(consolidated.to_json())
+    assert again == consolidated
+    assert again.replace(consolidated=None).to_json() == original
+    assert GroupMetadata.from_json(DOCUMENTS["group-consolidated-null"]).consolidated is None

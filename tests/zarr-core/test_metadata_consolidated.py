@@ -85,7 +85,7 @@ def test_every_difference_is_found():
 
 
 def test_many_differences_are_abbreviated():
-    assert str(Difference(missing=("a", "b", "c", "d"))) == "4 missing ('a', 'b', 'c', ...)"
+    assert str(Difference(missing=("a", "b", "c", "d"))) == "4 missing ('a', 'b', 'c' and 1 more)"
 
 
 def test_the_envelope_keeps_its_order():

@@ -1,8 +1,15 @@
+"""Installed distributions: what their scan finds, and the names of classes."""
+
 import sys
 
 import pytest
 import zarr_core
+from zarr_core.codecs.bytes import BytesCodec
+from zarr_core.errors import UnknownExtensionError
+from zarr_core.interfaces.codec import Codec
 from zarr_core.registry import discovery
+from zarr_core.registry.discovery import name_of
+from zarr_core.registry.overrides import override_extensions
 from zarr_core.registry.provider import normalize_name
 from zarr_core.registry.resolve import find_class
 
@@ -51,24 +58,21 @@ def test_a_line_that_is_there_twice_counts_once(install):
     assert len(scanned("codec", "acme.x")) == 1
 
 
-def test_an_older_copy_of_a_distribution_is_hidden_like_its_modules(install, tmp_path, monkeypatch):
-    install("Acme_X", {"codec": {"acme.x": "acme:X"}}, version="1.0")
-    (tmp_path / "site").rename(tmp_path / "older")
+@pytest.mark.parametrize("first", ["1.0", "2.0"])
+def test_the_first_copy_of_a_distribution_hides_others_like_its_modules(
+    install, tmp_path, monkeypatch, first
+):
+    second = {"1.0": "2.0", "2.0": "1.0"}[first]
+    install("acme-x", {"codec": {"acme.x": "acme:X", "acme.y": "acme:Y"}}, version=second)
+    (tmp_path / "site").rename(tmp_path / "second")
     (tmp_path / "site").mkdir()
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "older")])
-    install("acme-x", {"codec": {"acme.x": "acme:X"}}, version="2.0")
-    assert [line.version for line in scanned("codec", "acme.x")] == ["2.0"]
-
-
-def test_newer_distribution_is_hidden_by_an_older_one(install, tmp_path, monkeypatch):
-    install("acme-x", {"codec": {"acme.x": "acme:X"}}, version="2.0")
-    (tmp_path / "site").rename(tmp_path / "later")
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "later")])
-    older = tmp_path / "site" / "Acme_X-1.0.dist-info"
-    older.mkdir(parents=True)
-    (older / "METADATA").write_text("Name: Acme_X\nVersion: 1.0\n")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "second")])
+    install("Acme_X", {"codec": {"acme.x": "acme:X"}}, version=first)
+    assert [line.version for line in scanned("codec", "acme.x")] == [first]
+    assert not scanned("codec", "acme.y")
+    (tmp_path / "site" / f"Acme_X-{first}.dist-info" / "entry_points.txt").unlink()
     discovery.refresh()
-    assert not scanned("codec", "acme.x"), "its modules are those of the older one"
+    assert not scanned("codec", "acme.x"), "its modules are those of the first one"
 
 
 def test_the_order_of_the_path_does_not_matter(install):
@@ -100,3 +104,45 @@ def test_a_damaged_installation_hides_no_other(install, damage):
 
 def test_names_of_distributions_are_compared_as_installers_do():
     assert normalize_name(" Acme__X.y ") == "acme-x-y"
+
+
+# --- names of classes ---
+
+
+def test_names_of_core_classes():
+    assert name_of("codec", BytesCodec) == "bytes"
+    assert name_of("chunk_grid", find_class("chunk_grid", "regular")) == "regular"
+    with override_extensions({"codec": {"acme.plain": BytesCodec}}):
+        assert name_of("codec", BytesCodec) == "acme.plain"
+    assert name_of("codec", BytesCodec) == "bytes"
+
+
+@pytest.mark.parametrize(
+    ("targets", "imported"),
+    [
+        ({"acme.x": "acme.inside:Codec"}, []),
+        # The entry point names another module of the package, which may be imported.
+        ({"acme.w": "broken_one:Codec", "acme.x": "acme.door:Codec"}, []),
+        ({"acme.w": "broken_one:Codec", "acme.x": "acme.door:Codec"}, ["acme.door"]),
+        # Others of the package cannot be loaded.
+        ({"acme.w": "acme.no:Codec", "acme.x": "acme.door:Codec", "acme.v": "acme:No"}, []),
+    ],
+    ids=["the same module", "another module", "an imported module", "broken ones"],
+)
+def test_a_class_is_found_by_its_entry_point(install, codec_source, targets, imported):
+    door = {"acme/__init__.py": "", "acme/door.py": "from acme.inside import Codec"}
+    install("acme", {"codec": targets}, {**door, "acme/inside.py": codec_source})
+    from acme.inside import Codec as Inner
+
+    for module in imported:
+        __import__(module)
+    assert name_of("codec", Inner) == name_of("codec", Inner) == "acme.x"
+    assert "broken_one" not in sys.modules
+
+
+def test_a_class_without_a_name_cannot_be_written():
+    class Nameless(Codec):
+        pass
+
+    with pytest.raises(UnknownExtensionError, match=r"declare one in the group 'zarr_core.codec'"):
+        name_of("codec", Nameless)

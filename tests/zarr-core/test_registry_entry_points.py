@@ -1,5 +1,6 @@
 """All forms of installed metadata, compared with importlib_metadata."""
 
+import contextlib
 import importlib
 import os
 import subprocess
@@ -50,15 +51,11 @@ def unpacked(root, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_folder_of_any_form_is_read(form, tmp_path, path):
-    path(unpacked(tmp_path, form))
-    assert found() == ["Acme.X 1.5 (acme:X)"]
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_so_is_an_archive(form, tmp_path, path):
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "archive"])
+def test_any_form_is_read(form, packed, tmp_path, path):
     place = unpacked(tmp_path / "unpacked", form)
-    path(_packed(place, tmp_path / (place.name if place.suffix == ".egg" else "plugins.zip")))
+    name = place.name if place.suffix == ".egg" else "plugins.zip"
+    path(_packed(place, tmp_path / name) if packed else place)
     assert found() == ["Acme.X 1.5 (acme:X)"]
 
 
@@ -172,22 +169,21 @@ def test_this_environment_is_read_as_importlib_metadata_reads_it():
     assert os.sep not in "".join(name for _, name, _, _ in entry_points.distributions("["))
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_metadata_without_a_name_is_reported(packed, tmp_path, path):
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "archive"])
+@pytest.mark.parametrize(
+    ("file", "content", "warning"),
+    [
+        ("METADATA", "Version: 1\n\nName: of no use\n", "does not name the distribution"),
+        ("entry_points.txt", "[console_scripts]\n", ""),
+    ],
+    ids=["metadata without a name", "other entry points"],
+)
+def test_what_has_no_entry_points_is_passed_over(file, content, warning, packed, tmp_path, path):
     place = unpacked(tmp_path / "site", "wheel")
-    (place / "Acme.X-1.5.dist-info" / "METADATA").write_text("Version: 1\n\nName: of no use\n")
+    (place / "Acme.X-1.5.dist-info" / file).write_text(content)
     path(_packed(place, tmp_path / "a.zip") if packed else place)
-    with pytest.warns(UserWarning, match="does not name the distribution"):
-        discovery.scan()
-    assert found() == []
-
-
-@pytest.mark.parametrize("packed", [False, True])
-def test_other_entry_points_are_passed_over(packed, tmp_path, path):
-    place = unpacked(tmp_path / "site", "wheel")
-    (place / "Acme.X-1.5.dist-info" / "entry_points.txt").write_bytes(b"[console_scripts]\n")
-    path(_packed(place, tmp_path / "a.zip") if packed else place)
-    assert found() == []
+    with pytest.warns(UserWarning, match=warning) if warning else contextlib.nullcontext():
+        assert found() == []
 
 
 def _packed(place, archive):

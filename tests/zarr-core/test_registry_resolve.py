@@ -6,8 +6,10 @@ tests/registry_rules has what happens with each; here are the details.
 import importlib
 import json
 import sys
+import threading
 
 import pytest
+from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import (
@@ -18,6 +20,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.extension import Location, hookimpl
+from zarr_core.interfaces.codec import BytesToBytesCodec, Codec
 from zarr_core.registry import discovery, hooks, overrides, resolve
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.overrides import override_extensions
@@ -30,6 +33,19 @@ def define(name, optional=False, **configuration):
 @pytest.fixture
 def acme(install, codec_source):
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": codec_source})
+
+
+@pytest.fixture
+def install_method(install, codec_source):
+    """A function that installs a codec ``acme.x`` whose ``from_definition`` has these statements."""
+
+    def write(*statements):
+        lines = ["@classmethod", "def from_definition(cls, definition):"]
+        lines += [f"    {statement}" for statement in statements]
+        source = codec_source + "".join(f"\n    {line}" for line in lines)
+        install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": f"{source}\n"})
+
+    return write
 
 
 def test_a_codec_is_created_from_its_definition(acme):
@@ -117,9 +133,8 @@ def test_a_configuration_error_has_all_problems(install, codec_source):
         ("RecursionError('deep')", "RecursionError: deep"),
     ],
 )
-def test_exception_becomes_a_configuration_error(install, codec_source, raised, message):
-    source = f"{codec_source}\n    @classmethod\n    def from_definition(cls, d): raise {raised}\n"
-    install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
+def test_exception_becomes_a_configuration_error(install_method, raised, message):
+    install_method(f"raise {raised}")
     with pytest.raises(ExtensionConfigurationError) as caught:
         resolve.create_extension("codec", define("acme.x"), Location(pointer="/codecs/0"))
     (problem,) = caught.value.problems
@@ -194,28 +209,22 @@ def test_a_new_definition_may_leave_members_to_the_code_and_so_may_those_inside(
             resolve.create_extension("codec", definition, Location("s /a"))
 
 
-def test_problem_of_an_extension_has_a_pointer(install, codec_source):
-    source = f"""{codec_source}
-    @classmethod
-    def from_definition(cls, definition):
-        from zarr_core.errors import ExtensionConfigurationError
-        from zarr_core.errors import ValidationProblem
-        problems = [ValidationProblem("/configuration/a", "is odd")]
-        raise ExtensionConfigurationError("codec", definition.name, "", problems)
-"""
-    install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
+def test_problem_of_an_extension_has_a_pointer(install_method):
+    install_method(
+        "from zarr_core.errors import ExtensionConfigurationError, ValidationProblem",
+        "problems = [ValidationProblem('/configuration/a', 'is odd')]",
+        "raise ExtensionConfigurationError('codec', definition.name, '', problems)",
+    )
     with pytest.raises(ExtensionConfigurationError) as caught:
         resolve.create_extension("codec", define("acme.x"), Location("s /a", pointer="/codecs/0"))
     assert caught.value.location == "s /a at /codecs/0"
     assert [str(item) for item in caught.value.problems] == ["/codecs/0/configuration/a: is odd"]
 
 
-def test_non_extension_is_rejected(install, codec_source):
-    source = f"{codec_source}\n    @classmethod\n    def from_definition(cls, d): return 7\n"
-    install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
-    with pytest.raises(
-        ExtensionLoadError, match="failed when it was called: from_definition returned 7"
-    ):
+def test_non_extension_is_rejected(install_method):
+    install_method("return 7")
+    message = "failed when it was called: from_definition returned 7"
+    with pytest.raises(ExtensionLoadError, match=message):
         resolve.create_extension("codec", define("acme.x"))
 
 
@@ -283,9 +292,6 @@ def test_core_extensions_are_replaced_only_by_settings(install, codec_source):
         assert resolve.find_class("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
 
 
-# --- disabled ---
-
-
 def test_the_star_disables_all_plugins(rivals):
     with config.set(disabled_plugins={"*"}):
         assert resolve.find_class("codec", "bytes")
@@ -295,38 +301,84 @@ def test_the_star_disables_all_plugins(rivals):
 # --- overrides ---
 
 
-def test_override_takes_precedence(rivals, acme):
-    from zarr_core.codecs.bytes import BytesCodec
+class Other(Codec):
+    pass
 
-    given = {"codec": {"x": BytesCodec, "acme.x": BytesCodec}}
-    with config.set(providers={"codec.x": "acme-two"}), override_extensions(given):
-        assert resolve.find_class("codec", "x") is BytesCodec
-        assert resolve.find_class("codec", "acme.x") is BytesCodec
-    assert resolve.find_class("codec", "acme.x") is not BytesCodec
+
+def test_override_takes_precedence(rivals, acme):
+    mapping = {"codec": {"x": Other, "acme.x": Other}}
+    with config.set(providers={"codec.x": "acme-two"}), override_extensions(mapping):
+        assert resolve.find_class("codec", "x") is Other
+        assert resolve.find_class("codec", "acme.x") is Other
+        provider = resolve.find_provider("codec", define("x"))
+    assert resolve.find_class("codec", "acme.x") is not Other
+    assert provider.distribution == "this process"
+    assert provider.target.endswith(":Other")
+
+
+def test_blocks_nest():
+    with override_extensions({"codec": {"a": BytesCodec, "b": BytesCodec}}):
+        with override_extensions({"codec": {"b": Other}}):
+            assert overrides.current() == {"codec": {"a": BytesCodec, "b": Other}}
+        assert overrides.current() == {"codec": {"a": BytesCodec, "b": BytesCodec}}
+
+
+def test_a_block_ends_with_an_error_too():
+    with pytest.raises(RuntimeError), override_extensions({"codec": {"a": BytesCodec}}):
+        raise RuntimeError
+    assert overrides.current() == {}
+
+
+@pytest.mark.parametrize("nothing", [None, {}])
+def test_nothing_changes_nothing(nothing):
+    before = overrides.cache_key()
+    with override_extensions(nothing):
+        assert overrides.cache_key() == before
+
+
+def test_one_thread_does_not_see_the_block_of_another():
+    seen = []
+    with override_extensions({"codec": {"a": BytesCodec}}):
+        thread = threading.Thread(target=lambda: seen.append(overrides.current()))
+        thread.start()
+        thread.join()
+    assert seen == [{}]
+
+
+@pytest.mark.parametrize(
+    ("mapping", "error", "message"),
+    [
+        ({"codecs": {"a": BytesCodec}}, ValueError, "unknown extension point 'codecs'"),
+        ({"codec": {"a": int}}, TypeError, "class for codec 'a': .*not a class derived from Codec"),
+        ({"codec": {"a": Other()}}, TypeError, "is not a class"),
+        ({"data_type": {"a": BytesCodec}}, TypeError, "not a class derived"),
+        ({"codec": {"a": BytesToBytesCodec}}, TypeError, "does not define decode, encode"),
+        ({"hooks": {"a": Other}}, ValueError, "register_hooks"),
+    ],
+)
+def test_invalid_override_raises(mapping, error, message):
+    with pytest.raises(error, match=message), override_extensions(mapping):
+        pass
+    assert overrides.current() == {}
 
 
 # --- state ---
 
 
-def test_cache_key_changes_with_results(install, codec_source):
-    from zarr_core.codecs.bytes import BytesCodec
-
+def test_cache_key_changes_with_results(install):
     class Looking:
         @hookimpl
         def zarr_extension_used(self):
             return None
 
+    override = {"codec": {"x": BytesCodec}}
     states = [overrides.cache_key()]
-    assert overrides.cache_key() == states[0]
-    hash(states[0])
-    with override_extensions({"codec": {"x": BytesCodec}}):
-        states.append(overrides.cache_key())
-    assert overrides.cache_key() == states[0]
-    with override_extensions({"codec": {"x": BytesCodec}}):
-        assert overrides.cache_key() == states[1]
-    with config.set(fallback="use"):
-        states.append(overrides.cache_key())
-    assert overrides.cache_key() == states[0]
+    for block in (lambda: override_extensions(override), lambda: config.set(fallback="use")):
+        with block():
+            states.append(overrides.cache_key())
+        assert overrides.cache_key() == states[0]
+        with block():
+            assert overrides.cache_key() == states[-1]
     install("acme", {"codec": {"acme.x": "acme:Codec"}})
     states.append(overrides.cache_key())
     plugin = Looking()

@@ -86,22 +86,27 @@ def test_it_is_asked_once_for_a_name_that_it_supplies(bridged):
     assert bridge.asked == [1, 1]
 
 
-def test_two_distributions_that_it_knows_are_in_conflict(bridged):
-    bridged([("far", "foreign:Foreign", "far-one"), ("far", "foreign:Foreign", "far-two")])
+@pytest.mark.parametrize(
+    ("settings", "name", "used"),
+    [
+        ({"providers": {"codec.far": "far-two"}}, "far", "far of far-two"),
+        ({"disabled_plugins": {"far-two"}}, "far", "far of far-one"),
+        # Instead of one that is installed.
+        ({"providers": {"codec.crc32c": "far-one"}}, "crc32c", "crc32c of far-one"),
+        ({"disabled_plugins": {"zarr-codecs"}}, "crc32c", "crc32c of far-one"),
+    ],
+)
+@pytest.mark.parametrize("bridges", [1, 2])
+def test_the_settings_select_what_hooks_supply(bridged, bridges, settings, name, used):
+    one = [("far", "foreign:Foreign", "far-one"), ("crc32c", "foreign:Foreign", "far-one")]
+    two = [("far", "foreign:Foreign", "far-two")]
+    bridged(one if bridges == 2 else one + two)
+    if bridges == 2:
+        bridged(two, name="acme-other", module="other_bridge")
     with pytest.raises(ExtensionConflictError, match=r"far-one 2\.0 .*far-two 2\.0 .*providers=\{"):
         find_class("codec", "far")
-    with config.set(providers={"codec.far": "far-two"}):
-        assert find_class("codec", "far").__name__ == "far of far-two"
-    with config.set(disabled_plugins={"far-two"}):
-        assert find_class("codec", "far").__name__ == "far of far-one"
-
-
-def test_users_may_prefer_what_a_bridge_offers(bridged):
-    bridged([("crc32c", "foreign:Foreign", "far-away")])
-    with config.set(providers={"codec.crc32c": "far-away"}):
-        assert find_class("codec", "crc32c").__name__ == "crc32c of far-away"
-    with config.set(disabled_plugins={"zarr-codecs"}):
-        assert find_class("codec", "crc32c").__name__ == "crc32c of far-away"
+    with config.set(settings):
+        assert find_class("codec", name).__name__ == used
 
 
 def test_errors_name_the_distribution_behind_it(bridged):
@@ -187,10 +192,3 @@ def zarr_supply_extension(definition):
     install("acme", {"hooks": {"zarr_supply_extension": "many"}}, {"many.py": source})
     made = [create_extension("codec", ExtensionDefinition("x", {"key": key})) for key in (0, 1, 0)]
     assert [type(item).__name__ for item in made] == ["Codec", "Other", "Codec"]
-
-
-def test_two_hooks_that_supply_a_name_are_in_conflict(bridged):
-    bridged([("far", "foreign:Foreign", "far-one")])
-    bridged([("far", "foreign:Foreign", "far-two")], name="acme-other", module="other_bridge")
-    with pytest.raises(ExtensionConflictError, match=r"far-one 2\.0 .*far-two 2\.0"):
-        find_class("codec", "far")

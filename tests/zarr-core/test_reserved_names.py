@@ -7,8 +7,8 @@ import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
 from zarr_core.errors import NodeExistsError, NodeNameError
-from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.create_node import check_reserved_names, permit_nodes
+from zarr_core.registry.resolve import format_named
 
 PATHS = ["__grp", "__grp/__inner", "__grp/x", "__v", "ok"]
 

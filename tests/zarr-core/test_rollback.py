@@ -10,8 +10,8 @@ import pytest
 import zarr_core as zarr
 from failing_store import FailingStore
 from zarr_core.errors import NodeExistsError, StoreError, ZarrError
-from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.rollback import Rollback
+from zarr_core.registry.resolve import format_named
 
 VALUES = np.arange(1, 37, dtype="int32").reshape(6, 6)
 FORMATS = [2, 3, "n5", "draft", "draft-2021"]

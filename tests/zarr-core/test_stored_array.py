@@ -9,7 +9,7 @@ from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.engine.resolved_metadata import resolve_metadata
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.extension import Location
-from zarr_core.formats.lookup import format_named
+from zarr_core.registry.resolve import format_named
 from zarr_core.selection import parse
 
 

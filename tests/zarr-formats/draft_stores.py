@@ -5,7 +5,7 @@ import json
 import numpy as np
 import zarr_core as zarr
 from zarr_core.extension import Location
-from zarr_core.formats.lookup import format_named
+from zarr_core.registry.resolve import format_named
 from zarr_core.stores.memory import MemoryStore
 
 SPEC = "https://purl.org/zarr/spec/"

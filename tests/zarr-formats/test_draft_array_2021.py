@@ -24,7 +24,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.extension import ExtensionDefinition, Location
-from zarr_core.formats.lookup import format_named
+from zarr_core.registry.resolve import format_named
 
 KEY = "meta/root/a.array.json"
 STRING_URL = "TODO: bytestring array protocol URL"

@@ -21,7 +21,7 @@ from zarr_core.errors import (
     MetadataValidationError,
 )
 from zarr_core.extension import Location
-from zarr_core.formats.lookup import format_named
+from zarr_core.registry.resolve import format_named
 
 GZIP = {"type": f"{SPEC}codecs/gzip/1.0", "configuration": {"level": 1}}
 # The first example of the section on arrays.

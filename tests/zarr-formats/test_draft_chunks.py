@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataError
 from zarr_core.extension import ExtensionDefinition, Location, StorageTransformer
-from zarr_core.formats.lookup import format_named
+from zarr_core.registry.resolve import format_named
 
 URIS = {
     "draft": f"{SPEC}extensions/storage_transformers/sharding/1.0",

@@ -22,7 +22,7 @@ from zarr_core.extension import (
     MetadataExtension,
     ValidationProblem,
 )
-from zarr_core.formats.lookup import format_named
+from zarr_core.registry.resolve import format_named
 
 STORES = {
     "entry point": lambda *extensions: array_store({**TEXT, "extensions": [*extensions]}),

@@ -18,8 +18,8 @@ from draft_stores import (
 )
 from zarr_core.errors import NodeExistsError, NodeNotFoundError, StoreCapabilityError
 from zarr_core.extension import Location
-from zarr_core.formats.lookup import format_named
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.registry.resolve import format_named
 from zarr_core.stores.memory import MemoryStore
 
 NAMES = ("draft", "draft-2021")

@@ -8,7 +8,7 @@ from draft_stores import EXTENSION, SPEC, store_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.extension import Location
-from zarr_core.formats.lookup import format_named
+from zarr_core.registry.resolve import format_named
 from zarr_core.stores.memory import MemoryStore
 
 JSON = st.recursive(

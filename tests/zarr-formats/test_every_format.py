@@ -8,7 +8,7 @@ import pytest
 import zarr_core as zarr
 from zarr_core.errors import MetadataError, NodeExistsError, NodeNameError, NodeNotFoundError
 from zarr_core.extension import ExtensionDefinition, GroupMetadata, MetadataValidationError
-from zarr_core.formats.lookup import format_named
+from zarr_core.registry.resolve import format_named
 
 WITH_GROUPS = ("v2", "draft", "draft-2021", "n5")
 FORMATS = ("v1", *WITH_GROUPS)

@@ -204,14 +204,14 @@ def test_n5_default_asks_for_the_whole_transposition():
 
 
 def test_n5_default_chooses_what_is_left_open():
-    made = N5DefaultCodec(["bytes", "gzip"]).resolve(chunk((2, 3, 4)))
+    made = N5DefaultCodec(["bytes", "gzip"]).complete(chunk((2, 3, 4)))
     names = [item.name for item in made.codecs]
     assert names == ["transpose", "bytes", "gzip"]
     assert made.codecs[0].configuration == {"order": [2, 1, 0]}
     assert made.codecs[1].configuration == {"endian": "big"}
     made.check(chunk((2, 3, 4)))
-    assert BlockCodec().resolve(chunk((2, 3), "u1")).codecs[0].configuration == {}
-    assert BlockCodec().resolve(chunk((2, 3))).codecs[0].configuration == {"endian": "big"}
+    assert BlockCodec().complete(chunk((2, 3), "u1")).codecs[0].configuration == {}
+    assert BlockCodec().complete(chunk((2, 3))).codecs[0].configuration == {"endian": "big"}
 
 
 def test_n5_default_takes_no_memory_for_what_a_header_claims():

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import StoreError
-from zarr_core.formats.lookup import format_named
 from zarr_core.optional import reporter_for
+from zarr_core.registry.resolve import format_named
 from zarr_import import import_hdf5
 from zarr_import.chunks import copy_chunks
 from zarr_import.variable import Variable

@@ -73,7 +73,7 @@ def test_invalid_inner_configuration_raises_even_if_must_understand_is_false():
 
 
 def test_resolve_records_what_depends_on_the_inner_chunk(rep):
-    codec = ShardingCodec((2, 2), ["bytes", "blosc"]).resolve(rep((4, 4), "float64"))
+    codec = ShardingCodec((2, 2), ["bytes", "blosc"]).complete(rep((4, 4), "float64"))
     blosc = codec.to_configuration()["codecs"][1]
     assert blosc["configuration"]["typesize"] == 8
     assert codec.to_configuration()["codecs"][0]["configuration"]["endian"] in ("little", "big")
@@ -93,7 +93,7 @@ def test_codecs_may_be_given_in_any_form(rep):
     decoded = rep((4, 4))
     stored = {
         b"".join(
-            ShardingCodec((2, 2), [form]).resolve(decoded).encode(np.ones((4, 4), "i4"), decoded)
+            ShardingCodec((2, 2), [form]).complete(decoded).encode(np.ones((4, 4), "i4"), decoded)
         )
         for form in forms
     }
@@ -142,7 +142,7 @@ def refused(codec, decoded):
 def test_inner_chunks_that_do_not_divide_the_shard(rep):
     assert "5 is not a multiple of 2 in dimension 1" in refused(make(), rep((4, 5)))
     with pytest.raises(ValueError, match="not a multiple"):
-        make().resolve(rep((4, 5)))
+        make().complete(rep((4, 5)))
 
 
 def test_another_number_of_dimensions(rep):

@@ -66,7 +66,7 @@ def test_error_messages():
 def stored(request, rep):
     codec = ShardingCodec((2,), index_location=request.param)
     decoded = rep((8,), "uint8")
-    codec = codec.resolve(decoded)
+    codec = codec.complete(decoded)
     data = b"".join(codec.encode(np.arange(1, 9, dtype=np.uint8), decoded))
     return codec, decoded, data
 
@@ -140,7 +140,7 @@ def test_one_entry_is_found_as_all_are(rep, counting, location, endian, checksum
 
 
 def test_sizes_of_inner_chunks_come_from_the_index_alone(rep, counting):
-    codec = ShardingCodec((2, 4), ["bytes", "crc32c"]).resolve(rep((4, 8)))
+    codec = ShardingCodec((2, 4), ["bytes", "crc32c"]).complete(rep((4, 8)))
     decoded = rep((4, 8))
     array = np.zeros((4, 8), decoded.data_type.numpy_dtype)
     array[:2, 4:] = np.arange(8).reshape(2, 4)

@@ -40,7 +40,7 @@ def read(codec, decoded, reader, selection):
 def large(rep):
     """A shard of 4 x 4 inner chunks of 8 KiB each, not compressed."""
     decoded = rep((128, 256), "int32")
-    codec = ShardingCodec((32, 64)).resolve(decoded)
+    codec = ShardingCodec((32, 64)).complete(decoded)
     values = np.arange(decoded.size, dtype=np.int32).reshape(decoded.shape) + 1
     return codec, decoded, values, b"".join(codec.encode(values, decoded))
 
@@ -101,7 +101,7 @@ def test_large_shard_is_read_in_pieces_of_bounded_size(rep, counting):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_raw_rows_are_read_straight_into_place(rep, counting, threads):
     decoded = rep((1 << 18,), "float64")
-    codec = ShardingCodec((1 << 14,), ["bytes"]).resolve(decoded)
+    codec = ShardingCodec((1 << 14,), ["bytes"]).complete(decoded)
     values = np.arange(decoded.size, dtype=np.float64)
     values[1 << 15 : 1 << 16] = 0  # two empty inner chunks
     data = b"".join(codec.encode(values, decoded))
@@ -194,7 +194,7 @@ def test_empty_inner_chunks_have_the_bits_of_the_fill_value(rep, dtype, bits):
     word = np.dtype(f"u{np.dtype(dtype).itemsize}")
     fill = np.array(bits, word).view(dtype)
     decoded = rep((4, 6), dtype, fill)
-    codec = ShardingCodec((2, 3), ["bytes"]).resolve(decoded)
+    codec = ShardingCodec((2, 3), ["bytes"]).complete(decoded)
     values = np.full((4, 6), fill)
     values[3, 5] = 1
     data = b"".join(codec.encode(values, decoded))
@@ -362,7 +362,7 @@ def test_selections_agree_with_numpy(rep, counting, data):
         chunks,
         data.draw(st.sampled_from(CHAINS)),
         index_location=data.draw(st.sampled_from(["start", "end"])),
-    ).resolve(decoded)
+    ).complete(decoded)
     values = np.arange(240, dtype=np.int16).reshape(shape)
     values[data.draw(st.integers(0, 11)) :, : data.draw(st.integers(0, 19))] = -1
     stored = b"".join(codec.encode(values, decoded))
@@ -386,7 +386,7 @@ def test_plans_of_many_inner_chunks_are_created_in_windows(rep, counting, monkey
 
 def test_threads_read_the_same(rep, counting):
     decoded = rep((64, 128, 64), "float32")
-    codec = ShardingCodec((16, 32, 32), ["bytes", "zstd"]).resolve(decoded)
+    codec = ShardingCodec((16, 32, 32), ["bytes", "zstd"]).complete(decoded)
     values = np.random.default_rng(0).integers(0, 9, decoded.shape).astype(np.float32)
     data = b"".join(codec.encode(values, decoded))
     everything = box((0, 64), (0, 128), (0, 64))
@@ -431,7 +431,7 @@ def halved(side, codecs, **options):
 def test_nested_shards_with_empty_inner_chunks(rep, counting, codecs, index_codecs, location):
     decoded = rep((16, 16), "int16", 5)
     codec = halved(16, codecs, index_codecs=index_codecs, index_location=location)
-    codec = codec.resolve(decoded)
+    codec = codec.complete(decoded)
     values = np.arange(256, dtype=np.int16).reshape(16, 16)
     values[4:, :8] = values[9, 9] = values[0, 1] = 5
     data = b"".join(codec.encode(values, decoded))

@@ -61,7 +61,7 @@ def pieces_of(entries, data):
 def small(request, rep):
     decoded = rep((4, 6), "int16")
     codec = ShardingCodec((2, 2), ["bytes", "crc32c"], index_location=request.param)
-    codec = codec.resolve(decoded)
+    codec = codec.complete(decoded)
     values = np.arange(1, 25, dtype=np.int16).reshape(4, 6)
     return codec, decoded, values
 
@@ -103,7 +103,7 @@ def test_empty_inner_chunks_are_stored_with_write_empty_chunks(small, rep, index
 
 def test_minus_zero_is_not_the_fill_value_zero(rep):
     decoded = rep((4,), "float32", 0.0)
-    codec = ShardingCodec((2,)).resolve(decoded)
+    codec = ShardingCodec((2,)).complete(decoded)
     data = joined(codec.encode(np.array([0.0, -0.0, 0.0, 0.0], np.float32), decoded))
     out = codec.decode(data, decoded)
     assert np.signbit(out).tolist() == [False, True, False, False]
@@ -233,7 +233,7 @@ def test_overlapping_entries_do_not_multiply_memory(rep, index_of, reindexed):
 
 def test_untouched_inner_chunks_are_read_once_and_not_decoded(rep, counting):
     decoded = rep((8, 4096), "int32")
-    codec = ShardingCodec((1, 4096)).resolve(decoded)
+    codec = ShardingCodec((1, 4096)).complete(decoded)
     values = np.arange(1, decoded.size + 1, dtype=np.int32).reshape(decoded.shape)
     data = joined(codec.encode(values, decoded))
     reader = counting(data)
@@ -285,7 +285,7 @@ def test_codecs_may_return_views_of_what_they_get(rep, counting, threads):
     values = np.arange(1, decoded.size + 1, dtype=np.int32).reshape(decoded.shape)
     with override_extensions({"codec": {"test.same": Same}}), config.set(threads=threads):
         for inner in (["bytes", "test.same"], [ShardingCodec((4, 16), ["bytes", "test.same"])]):
-            codec = ShardingCodec((16, 256), inner).resolve(decoded)
+            codec = ShardingCodec((16, 256), inner).complete(decoded)
             data = joined(codec.encode(values, decoded))
             np.testing.assert_array_equal(codec.decode(data, decoded), values)
             part = box((3, 50), (7, 1000))
@@ -357,7 +357,7 @@ def test_changes_agree_with_numpy(rep, counting, seed, chain, location, dtype, w
     shape = (6, 8)
     decoded = rep(shape, dtype, 0, write_empty_chunks)
     chunks = (3, 4) if seed % 2 else (2, 8)
-    codec = ShardingCodec(chunks, chain, index_location=location).resolve(decoded)
+    codec = ShardingCodec(chunks, chain, index_location=location).complete(decoded)
     model = np.zeros(shape, dtype)
     data = None
     for _ in range(6):
@@ -404,7 +404,7 @@ def test_definition_of_an_inner_shard_may_be_an_instance():
 
 def test_memory_stays_below_twice_a_shard(rep, counting):
     decoded = rep((128, 256, 256), "uint8")
-    codec = ShardingCodec((32, 32, 32), ["bytes", "zstd"]).resolve(decoded)
+    codec = ShardingCodec((32, 32, 32), ["bytes", "zstd"]).complete(decoded)
     values = np.random.default_rng(0).integers(1, 255, decoded.shape, np.uint8)
     data = joined(codec.encode(values, decoded))
     reader = counting(data)

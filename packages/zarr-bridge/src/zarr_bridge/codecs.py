@@ -132,7 +132,7 @@ class _ForeignCodec:
     def max_concurrency(self) -> int | None:
         return calls.max_concurrency(self.codec)
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         adapter: Any = self
         return cast("Self", replace(adapter, codec=_resolve(self.codec, decoded)))
 

@@ -106,7 +106,7 @@ class _CodecAdapter:
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
         """Fill in the parameters that depend on the array."""
-        return replace(self, codec=self.codec.resolve(representation_of(array_spec)))
+        return replace(self, codec=self.codec.complete(representation_of(array_spec)))
 
     async def _encode_single(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
         return await _in_a_thread(self._encode_sync, chunk_data, chunk_spec)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zarr_core.errors import ExtensionError, MetadataError
 from zarr_core.extension import read_metadata
 from zarr_core.formats.detect import read_node
-from zarr_core.formats.lookup import format_named, formats_without
+from zarr_core.registry.resolve import format_named, formats_without
 
 if TYPE_CHECKING:
     from zarr_core import Store

@@ -50,7 +50,7 @@ class AsTypeCodec(ArrayToArrayCodec):
         if self.decode_dtype is not None:
             _elements.parse_dtype("decode_dtype", self.decode_dtype, _KINDS)
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Record the data type of the elements."""
         dtype = decoded.data_type.numpy_dtype.str
         return self if self.decode_dtype is not None else replace(self, decode_dtype=dtype)

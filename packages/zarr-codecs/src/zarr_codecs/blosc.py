@@ -67,7 +67,7 @@ class BloscCodec(BytesToBytesCodec):
                 f"blocksize must be an integer from 0 to 2147483647, not {self.blocksize!r}"
             )
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Fill in the missing parameters by the size of an element.
 
         Raises

@@ -175,9 +175,9 @@ class ConditionalCodec(BytesToBytesCodec):
         limits = (codec.max_concurrency for codec in self._inner if codec is not None)
         return max(filter(None, limits), default=None)
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Fill in the parameters of the inner codecs that depend on the chunk."""
-        created = tuple(codec and codec.resolve(decoded) for codec in self._inner)
+        created = tuple(codec and codec.complete(decoded) for codec in self._inner)
         definitions: list[Any] = list(self.codecs)
         for index, codec in enumerate(created):
             configuration = {} if codec is None else codec.to_configuration()

@@ -58,7 +58,7 @@ class FixedScaleOffsetCodec(ArrayToArrayCodec):
             if text is not None:
                 _elements.parse_dtype(name, text, _KINDS)
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Record the data type of the elements."""
         dtype = decoded.data_type.numpy_dtype.str
         return self if self.dtype is not None else replace(self, dtype=dtype)

@@ -76,7 +76,7 @@ class NumcodecsBloscCodec(BytesToBytesCodec):
         }
         return configuration | ({} if self.typesize is None else {"typesize": self.typesize})
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Fill in a missing ``typesize`` by the size of an element.
 
         Raises
@@ -85,7 +85,7 @@ class NumcodecsBloscCodec(BytesToBytesCodec):
             If this build of c-blosc does not contain the compressor.
         """
         open_stride = replace(self._blosc, typesize=self.typesize)
-        return replace(self, typesize=open_stride.resolve(decoded).typesize)
+        return replace(self, typesize=open_stride.complete(decoded).typesize)
 
     def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Compress to one frame."""

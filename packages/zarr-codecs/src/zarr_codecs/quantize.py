@@ -52,7 +52,7 @@ class QuantizeCodec(ArrayToArrayCodec):
                 _elements.parse_dtype(name, text, _KINDS)
         self._scale()
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Record the data type of the elements."""
         dtype = decoded.data_type.numpy_dtype.str
         return self if self.dtype is not None else replace(self, dtype=dtype)

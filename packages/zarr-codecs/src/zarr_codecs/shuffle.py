@@ -44,7 +44,7 @@ class ShuffleCodec(BytesToBytesCodec):
         if size is not None and (type(size) is not int or size < 0):
             raise ValueError(f"elementsize must be an integer of at least 0, not {size!r}")
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Record the size of an element if it is not set."""
         if self.elementsize is not None:
             return self

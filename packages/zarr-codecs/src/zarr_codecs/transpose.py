@@ -60,7 +60,7 @@ class TransposeCodec(ArrayToArrayCodec):
         """Return the configuration; a permutation as a JSON array."""
         return {"order": self.order if isinstance(self.order, str) else list(self.order)}
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Replace ``"C"`` and ``"F"`` with the list that the specification requires."""
         return replace(self, order=self._axes(len(decoded.shape)))
 

@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import Location, strictjson
-from zarr_core.formats.lookup import format_named
+from zarr_core.registry.resolve import format_named
 
 from zarr_compat.zarr_python import interface_module, is_zarr_python_used
 

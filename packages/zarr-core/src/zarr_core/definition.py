@@ -114,10 +114,12 @@ class ExtensionDefinition:
             object.__setattr__(self, "configuration", freeze(dict(self.configuration)))
 
     @classmethod
-    def from_json(cls, value: JSON) -> ExtensionDefinition:
-        """Create an instance from a valid definition, a name or an object."""
+    def from_json(cls, value: JSON | ExtensionDefinition) -> ExtensionDefinition:
+        """Create an instance from a valid definition, a name or an object; or return an instance."""
         if isinstance(value, str):
             return cls(value, spelling=value)
+        if isinstance(value, ExtensionDefinition):
+            return value
         if not isinstance(value, dict):  # the schema rejects this earlier
             raise TypeError(f"an extension definition must be a string or an object, not {value!r}")
         members = value if type(value) is ReadOnlyDict else freeze(value)

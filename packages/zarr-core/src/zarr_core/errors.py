@@ -59,7 +59,7 @@ class ValidationProblem:
         pointer that it would have.
     message : str
         A sentence without a subject: ``"must be an integer, not 10.5"``.  The middle of a
-        message of more than 1,000 characters is omitted.
+        message of more than 1,000 characters, or of a pointer of more than 4,000, is omitted.
 
     Examples
     --------
@@ -71,8 +71,9 @@ class ValidationProblem:
     message: str
 
     def __post_init__(self) -> None:
-        if len(self.message) > _MESSAGE:
-            object.__setattr__(self, "message", shorten(self.message, _MESSAGE))
+        for name, limit in (("pointer", _POINTER), ("message", _MESSAGE)):
+            if len(text := getattr(self, name)) > limit:
+                object.__setattr__(self, name, shorten(text, limit))
 
     def below(self, pointer: str) -> ValidationProblem:
         """Return the same problem for a document that contains this one at ``pointer``."""
@@ -87,32 +88,19 @@ class ValidationProblem:
 def json_pointer(*tokens: str | int) -> str:
     """Return a JSON pointer (RFC 6901) from unescaped tokens, outermost first.
 
-    The middle of a name of more than 1,000 characters, or of a pointer of more than 4,000, is
-    omitted.
+    The middle of a name of more than 1,000 characters is omitted.
 
     Examples
     --------
     >>> json_pointer("codecs", 0, "a/b")
     '/codecs/0/a~1b'
     """
-    pointer = "".join(
+    return "".join(
         f"/{token}"
         if isinstance(token, int)
         else "/" + shorten(token, _TOKEN).replace("~", "~0").replace("/", "~1")
         for token in tokens
     )
-    return _cut(pointer)
-
-
-def pointer_below(pointer: str, token: str | int) -> str:
-    """Return the JSON pointer of a member of the value at ``pointer``, shortened if too long."""
-    return _cut(pointer + json_pointer(token))
-
-
-def _cut(pointer: str) -> str:
-    if len(pointer) <= _POINTER:
-        return pointer
-    return f"{pointer[: _POINTER // 2]}/...{pointer[-_POINTER // 3 :]}"
 
 
 def problem_lines(problems: Sequence[ValidationProblem]) -> list[str]:

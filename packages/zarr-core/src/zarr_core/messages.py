@@ -13,7 +13,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
 # Control characters (C0, DEL, C1), marks of bidirectional text, line and paragraph separators,
 # surrogates and invisible characters.  Joiners (U+200C, U+200D) are part of Persian, Hindi and
@@ -42,12 +42,7 @@ def escape_controls(text: str, keep: str = "") -> str:
     >>> escape_controls("a\x1b[2Jb")
     'a\\x1b[2Jb'
     """
-
-    def escaped(match: re.Match[str]) -> str:
-        character = match[0]
-        return character if character in keep else ascii(character)[1:-1]
-
-    return _CONTROL.sub(escaped, text)
+    return _escape(text, keep, ascii)
 
 
 def escape_json(text: str) -> str:
@@ -55,11 +50,11 @@ def escape_json(text: str) -> str:
 
     Keeps line breaks, which are only between tokens.
     """
+    return _escape(text, "\n\r\t", json.dumps)
 
-    def escaped(match: re.Match[str]) -> str:
-        return match[0] if match[0] in "\n\r\t" else json.dumps(match[0])[1:-1]
 
-    return _CONTROL.sub(escaped, text)
+def _escape(text: str, keep: str, quote: Callable[[str], str]) -> str:
+    return _CONTROL.sub(lambda match: match[0] if match[0] in keep else quote(match[0])[1:-1], text)
 
 
 def shorten(text: str, max_length: int = _LENGTH) -> str:
@@ -151,17 +146,11 @@ def log(topic: Topic, message: str, *arguments: Any) -> None:
     The loggers ``zarr_core.retries``, ``zarr_core.extensions``, ``zarr_core.recovery``,
     ``zarr_core.native`` and ``zarr_core.credentials`` belong to the standard module ``logging``.
     The logger ``zarr_core`` has a ``NullHandler``, so nothing is printed unless the program
-    configures logging.
+    configures logging.  Ignored extensions are logged as warnings, since values can be wrong; all
+    other events as information.
 
-    Parameters
-    ----------
-    topic : {"retries", "extensions", "recovery", "native", "credentials"}
-        The last part of the name of the logger.  Ignored extensions are logged as warnings,
-        since values can be wrong; all other events as information.
-    message : str
-        The message, with ``%s`` for each argument; other formats for strings and numbers.
-    *arguments
-        Formatted only if the logger is enabled for the level.
+    The message has ``%s`` for each argument; other formats for strings and numbers.  Arguments
+    are formatted only if the logger is enabled for the level.
     """
     global _prepared
     # A program that has not imported it has not configured it, and importing it takes time.

@@ -18,7 +18,7 @@ _ORDINARY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9][A-Za-z0-9_-]*)
 _SURROGATE = re.compile("[\ud800-\udfff]").search
 
 
-def _name_problem(name: str) -> str | None:
+def name_problem(name: str) -> str | None:
     """Return why a string is not a valid node name of version 3, or None."""
     # v3.1, "Node names", in the order of the text.
     if name == "":
@@ -48,7 +48,7 @@ def _part_problem(name: str) -> str | None:
 
 def is_node_name(name: str) -> bool:
     """Whether a string is a valid name for a new node (v3.1, "Node names")."""
-    return _name_problem(name) is None
+    return name_problem(name) is None
 
 
 def is_reserved_name(name: str) -> bool:
@@ -67,28 +67,10 @@ def is_path_part(name: str) -> bool:
     return _part_problem(name) is None
 
 
-def check_node_name(name: str) -> str:
-    """Return a valid node name of version 3; raise an error for any other.
-
-    Raises
-    ------
-    NodeNameError
-        If the name is invalid (v3.1, "Node names").
-    """
-    if (reason := _name_problem(name)) is not None:
-        raise NodeNameError(repr(name), reason)
-    return name
-
-
 def normalise_path(path: str) -> str:
     """Return a path in its normal form, such as ``"a/b"``; empty for the root.
 
-    Raises
-    ------
-    NodeNameError
-        If one of the names is ``.`` or ``..``, or not valid in keys.
-    TypeError
-        If it is not a string.
+    NodeNameError if one of the names is ``.`` or ``..``, or not valid in keys.
     """
     if not isinstance(path, str):
         raise TypeError(f"a path must be a string, not {type(path).__name__}")
@@ -104,12 +86,6 @@ def normalise_path(path: str) -> str:
 
 
 def join(parent: str, path: str) -> str:
-    """Return the path of a node relative to a normalised parent path.
-
-    Raises
-    ------
-    NodeNameError
-        If one of the names is invalid.
-    """
+    """Return the path of a node relative to a normalised parent path; errors as of :func:`normalise_path`."""
     path = normalise_path(path)
     return f"{parent}/{path}" if parent and path else parent or path

@@ -21,7 +21,7 @@ from zarr_core.errors import (
     MetadataDecodeError,
     MetadataValidationError,
     ValidationProblem,
-    pointer_below,
+    json_pointer,
 )
 from zarr_core.messages import quoted
 
@@ -105,30 +105,16 @@ def loads(
     *,
     constants: bool = False,
 ) -> JSON:
-    """Parse a document.
+    """Parse a document in UTF-8 without byte order mark; ``location`` is its name in errors.
 
-    Parameters
-    ----------
-    data : bytes-like or str
-        The document, in UTF-8 without byte order mark.
-    location : Location or str
-        Name of the document, for errors.
-    constants : bool
-        Accept the tokens ``NaN``, ``Infinity`` and ``-Infinity``, which are not JSON but are used
-        in Zarr versions 1 and 2.  :func:`encode` writes them.
+    Integers of any size are exact.  Other numbers are ``float``, or :class:`DecimalNumber` if the
+    text is needed to round to a narrower type.  ``constants`` accepts the tokens ``NaN``,
+    ``Infinity`` and ``-Infinity``, which are not JSON but are used in Zarr versions 1 and 2;
+    :func:`encode` writes them.
 
-    Returns
-    -------
-    JSON
-        Integers of any size are exact.  Other numbers are ``float``, or :class:`DecimalNumber` if
-        the text is needed to round to a narrower type.
-
-    Raises
-    ------
-    MetadataDecodeError
-        If the document is not UTF-8 or not JSON, repeats a key in an object, has a token ``NaN``
-        or ``Infinity``, nests deeper than :data:`MAX_DEPTH`, or has an integer of thousands of
-        digits or a number beyond the range of float64.
+    Raises a MetadataDecodeError if the document is not UTF-8 or not JSON, repeats a key in an
+    object, has such a token, nests deeper than :data:`MAX_DEPTH`, or has an integer of thousands
+    of digits or a number beyond the range of float64.
     """
     try:
         text = data if isinstance(data, str) else str(data, "utf-8")
@@ -246,22 +232,14 @@ def _problems(value: Any, pointer: str) -> Iterator[ValidationProblem]:
     items: Iterable[Any] = value.items() if isinstance(value, dict) else ()
     for token, item in enumerate(value) if isinstance(value, list) else items:
         if isinstance(item, (_Rejected, list, dict)):
-            yield from _problems(item, pointer_below(pointer, token))
+            yield from _problems(item, pointer + json_pointer(token))
 
 
 # --- writing ---
 
 
 def dumps(document: Any, location: Location | str = "document") -> bytes:
-    """Encode a value, converted by :func:`plain`, as UTF-8, indented by two spaces.
-
-    ``location`` is the name of the document, for errors.
-
-    Raises
-    ------
-    MetadataValidationError
-        If JSON cannot represent a value; has the JSON pointer of each.
-    """
+    """Encode a value as UTF-8, indented by two spaces; arguments and errors as of :func:`plain`."""
     return encode(plain(document, location))
 
 
@@ -317,11 +295,8 @@ def plain(
     pointer of the value, are used for errors.  ``depth`` is the nesting of the value in its
     document.
 
-    Raises
-    ------
-    MetadataValidationError
-        If JSON cannot represent a part: NaN, infinities, keys that are not strings, objects of
-        other types, nesting deeper than :data:`MAX_DEPTH`.
+    Raises a MetadataValidationError with every part that JSON cannot represent: NaN, infinities,
+    keys that are not strings, objects of other types, nesting deeper than :data:`MAX_DEPTH`.
     """
     _found.rejected = False
     result: JSON = _plain(value, depth)

@@ -62,10 +62,10 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
     ----------
     chunk_shape : sequence of int, optional
         Shape of the inner chunks, in elements; must divide the shape of the shard.  By default
-        that of the shard, which :meth:`resolve` sets.
+        that of the shard, which :meth:`complete` sets.
     codecs : sequence of codecs
         Codecs of the inner chunks, each a codec, a definition, a name or JSON;
-        stored as a tuple of definitions.  ``bytes`` by default; :meth:`resolve` adds a missing
+        stored as a tuple of definitions.  ``bytes`` by default; :meth:`complete` adds a missing
         array -> bytes codec.
     index_codecs : sequence of codecs
         Codecs of the index.  ``bytes`` (little-endian) and ``crc32c`` by default.
@@ -120,7 +120,7 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
             for member in ("codecs", "index_codecs")
             if member in configuration
         }
-        # Only the argument of a new array can omit them; resolve() adds the serializer.
+        # Only the argument of a new array can omit them; complete() adds the serializer.
         return cls(**{"codecs": (), **configuration, **chains})
 
     def to_configuration(self) -> dict[str, JSON]:
@@ -144,14 +144,14 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
         """Byte order of the inner chunks."""
         return self._inner.byte_order
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Fill in the parameters that depend on the shard and on the inner chunk."""
         shape = decoded.shape if self.chunk_shape is None else tuple(self.chunk_shape)
         grid = inner_grid(decoded.shape, shape)
         inner = ArrayRepresentation(shape, decoded.data_type, decoded.fill_value)
-        index = self._index.resolve(index_representation(grid))
+        index = self._index.complete(index_representation(grid))
         return replace(
-            self, chunk_shape=shape, codecs=self._inner.resolve(inner), index_codecs=index
+            self, chunk_shape=shape, codecs=self._inner.complete(inner), index_codecs=index
         )
 
     def check(self, decoded: ArrayRepresentation) -> None:

@@ -20,11 +20,10 @@ from zarr_core.extension import (
     StoreError,
     StoreReadError,
 )
-from zarr_core.formats.lookup import format_named
 from zarr_core.interfaces.store import store_from_object
 from zarr_core.names import join, normalise_path
 from zarr_core.registry.discovery import is_provided
-from zarr_core.registry.resolve import find_class
+from zarr_core.registry.resolve import find_class, format_named
 from zarr_core.stores.local import path_from_url
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from zarr_core import override_extensions, resolve_store_path
 from zarr_core.errors import MetadataError
 from zarr_core.extension import StoreCapabilityError, ValidationProblem, ZarrError
 from zarr_core.formats.detect import read_node
-from zarr_core.formats.lookup import formats_without
 from zarr_core.hierarchy.delete import erase_node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.optional import reporter_for
+from zarr_core.registry.resolve import formats_without
 
 from zarr_transfer.conversion_plan import format_for, locate, nodes, plan_nodes
 from zarr_transfer.errors import ConversionError

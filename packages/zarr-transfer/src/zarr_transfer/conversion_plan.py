@@ -11,8 +11,8 @@ from zarr_core import MemoryStore, override_extensions, resolve_store_path
 from zarr_core.errors import ExtensionError, MetadataError, NodeExistsError
 from zarr_core.extension import ArrayMetadata, GroupMetadata, Location, ValidationProblem, ZarrError
 from zarr_core.formats.detect import read_node
-from zarr_core.formats.lookup import format_named, formats_without
 from zarr_core.hierarchy.create_node import check_reserved_names
+from zarr_core.registry.resolve import format_named, formats_without
 
 from zarr_transfer.conventions import dimension_names, follows_convention
 from zarr_transfer.errors import ConversionError

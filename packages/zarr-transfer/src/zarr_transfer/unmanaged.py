@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import ExtensionError, MetadataError
 from zarr_core.extension import ArrayMetadata, GroupMetadata, ValidationProblem
-from zarr_core.formats.lookup import formats_without
 from zarr_core.names import CHECKPOINT_NAME
+from zarr_core.registry.resolve import formats_without
 
 from zarr_transfer.keys import ChunkKeys
 from zarr_transfer.plan import CopyStep

@@ -9,9 +9,9 @@ from zarr_core import Array, Group, create_group, open_group, resolve_store_path
 from zarr_core.errors import NodeTypeError
 from zarr_core.extension import ArrayMetadata, Format, Location, NodeNotFoundError, Store
 from zarr_core.formats.detect import format_of_new
-from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.consolidate import require_consolidating
 from zarr_core.names import normalise_path
+from zarr_core.registry.resolve import format_named
 from zarr_core.threads import concurrent_map
 
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies

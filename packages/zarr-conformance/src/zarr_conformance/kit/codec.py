@@ -98,7 +98,7 @@ class CodecTests(ExtensionTests):
         """The codec as in an array, with parameters that depend on the chunk."""
         found: list[PreparedCodecChain] = []
         check_examples(lambda case: found.append(case[0]), self._cases(configuration), 1)
-        return super().make(configuration).resolve(found[0].decoded)
+        return super().make(configuration).complete(found[0].decoded)
 
     def written(self, made: Codec, configuration: Mapping[str, Any]) -> ExtensionDefinition:
         """The definition that is written into metadata."""
@@ -214,7 +214,7 @@ class CodecTests(ExtensionTests):
             )
             chain = self.chain(configuration, serializer, len(shape))
             chunk: Array = draw(self.values(data_type, shape))
-            return chain.resolve(decoded).prepare(decoded), chunk
+            return chain.complete(decoded).prepare(decoded), chunk
 
         return cases()
 

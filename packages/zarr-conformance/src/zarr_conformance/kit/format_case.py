@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 import zarr_core as zarr
 from zarr_core.extension import Format
-from zarr_core.formats.lookup import format_named
+from zarr_core.registry.resolve import format_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

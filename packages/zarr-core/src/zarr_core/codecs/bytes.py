@@ -57,7 +57,7 @@ class BytesCodec(PartialDecodeCodec):
         if self.endian not in (None, "little", "big"):
             raise ValueError(f'endian must be "little" or "big", not {self.endian!r}')
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Set ``endian`` to the byte order of this machine if the data type has one."""
         if self.endian is None and decoded.data_type.has_byte_order:
             return replace(self, endian=sys.byteorder)

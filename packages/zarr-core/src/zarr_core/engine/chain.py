@@ -105,7 +105,7 @@ class CodecChain:
     ) -> CodecChain:
         """Create a chain for a new array, from definitions, names or codecs.
 
-        The constructors of the codecs and :meth:`resolve` complete the definitions.  Without
+        The constructors of the codecs and :meth:`complete` add what definitions omit.  Without
         ``complete``, the array -> bytes codec can be missing.
         """
         definitions = tuple(codec_definition(item) for item in items)
@@ -132,7 +132,7 @@ class CodecChain:
         """The byte order of the stored elements, if the array -> bytes codec has one."""
         return next((c.byte_order for c in self.codecs if isinstance(c, ArrayToBytesCodec)), None)
 
-    def resolve(self, decoded: ArrayRepresentation) -> CodecChain:
+    def complete(self, decoded: ArrayRepresentation) -> CodecChain:
         """The chain of a new array: with an array -> bytes codec, and all that depends on the chunk."""
         definitions, codecs = [], []
         items = [*zip(self.definitions, self.codecs, strict=True)]
@@ -150,17 +150,17 @@ class CodecChain:
             position = next(compressors, len(items))
             items.insert(position, (default, create_extension("codec", default, complete=False)))
         for definition, codec in items:
-            resolved = codec
+            completed = codec
             if codec is not None:
                 name = definition.name
-                resolved = codec_calls.query(name, Codec, codec.resolve, decoded)
-                configuration = codec_calls.query(name, Mapping, resolved.to_configuration)
+                completed = codec_calls.query(name, Codec, codec.complete, decoded)
+                configuration = codec_calls.query(name, Mapping, completed.to_configuration)
                 if not identical(dict(configuration), dict(definition.configuration)):
                     definition = replace(definition, configuration=configuration, spelling=None)
-            if isinstance(resolved, ArrayToArrayCodec):
-                decoded = encoded_representation(resolved, definition.name, decoded)
+            if isinstance(completed, ArrayToArrayCodec):
+                decoded = encoded_representation(completed, definition.name, decoded)
             definitions.append(definition)
-            codecs.append(resolved)
+            codecs.append(completed)
         return CodecChain(tuple(definitions), tuple(codecs))
 
     def prepend(

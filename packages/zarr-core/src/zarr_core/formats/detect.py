@@ -16,7 +16,6 @@ from zarr_core.errors import (
     is_ordinary_error,
     reason,
 )
-from zarr_core.formats.lookup import format_named, formats_without, provided_format
 from zarr_core.formats.v3 import has_version_uri, metadata_key
 from zarr_core.interfaces.metadata_document import read_metadata
 from zarr_core.location import Location
@@ -28,6 +27,7 @@ from zarr_core.registry.hints import requirement
 from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER, METADATA_KEYS
 from zarr_core.registry.overrides import cache_key
 from zarr_core.registry.provider import registry_cache
+from zarr_core.registry.resolve import format_named, format_provider, formats_without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +61,7 @@ def read_node(
             continue
         metadata, fault = _read(format_, store, path)
         if fault is not None:
-            failure = provided_format(name).failure(f"its read failed: {reason(fault)}")
+            failure = format_provider(name).failure(f"its read failed: {reason(fault)}")
             if zarr_format is not None or name in DETECTION_ORDER:
                 raise failure from fault
             # A broken third-party format: try the others.

@@ -10,7 +10,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from zarr_core.formats.lookup import formats_without
+from zarr_core.registry.resolve import formats_without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -13,12 +13,12 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import (
     MetadataError,
     MetadataValidationError,
+    NodeNameError,
     NodeNotFoundError,
     UnsupportedFieldError,
     ValidationProblem,
     json_pointer,
 )
-from zarr_core.formats.lookup import formats_conflicting_with
 from zarr_core.formats.unmanaged_keys import without_chunks
 from zarr_core.interfaces.format import Format, M, store_new
 from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
@@ -32,10 +32,11 @@ from zarr_core.metadata.validation import (
     too_many_items,
     unknown_members,
 )
-from zarr_core.names import check_node_name, is_node_name, is_reserved_name
+from zarr_core.names import is_node_name, is_reserved_name, name_problem
 from zarr_core.registry.discovery import usable_names
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import FORMAT_EXTENSIONS
+from zarr_core.registry.resolve import formats_without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -127,8 +128,8 @@ class V3(Format):
     def check_path(self, path: str) -> None:
         """Names must be valid node names (v3.1, "Node names") or reserved."""
         for name in path.split("/") if path else ():
-            if not is_reserved_name(name):
-                check_node_name(name)
+            if not is_reserved_name(name) and (problem := name_problem(name)):
+                raise NodeNameError(repr(name), problem)
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write ``zarr.json``."""
@@ -169,8 +170,9 @@ class V3(Format):
         """A key that belongs to no node of this format, or of one that it is preferred to."""
         keys = self.unmanaged_keys(store, store.list_prefix(self.chunk_prefix(path)))
         if keys:
-            for other in formats_conflicting_with(self.name):
-                keys = other.unmanaged_keys(store, keys)
+            for other in formats_without(self.name):
+                if self.name in other.conflicting_formats:
+                    keys = other.unmanaged_keys(store, keys)
         return next(iter(keys), None)
 
     def unmanaged_keys(self, store: Store, keys: Iterable[str]) -> list[str]:
@@ -196,19 +198,13 @@ def has_version_uri(document: JSON) -> bool:
     return isinstance(version, str) and "://" in version
 
 
-_HINTS = 20  # messages show fewer problems; a hint takes milliseconds
-
-
 def _unknown_fields(fields: Mapping[str, JSON]) -> list[ValidationProblem]:
     """Problems of additional fields that must be understood and are unknown, with what to install."""
     if not unknown_members(fields, ()):
         return []
-    problems = unknown_members(fields, usable_names("extension"))
-    for number, problem in enumerate(problems[:_HINTS]):
-        name = problem.pointer[1:].replace("~1", "/").replace("~0", "~")
-        message = f"{problem.message}. {install_hint('extension', name)}"
-        problems[number] = ValidationProblem(problem.pointer, message)
-    return problems
+    return unknown_members(
+        fields, usable_names("extension"), lambda name: install_hint("extension", name)
+    )
 
 
 def _stored(metadata: NodeMetadata) -> tuple[bytes, NodeMetadata]:

@@ -18,13 +18,12 @@ from zarr_core.errors import (
     json_pointer,
     reason,
 )
-from zarr_core.formats.lookup import format_named
 from zarr_core.location import Location
 from zarr_core.messages import listed, warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry import hooks
 from zarr_core.registry.overrides import override_extensions
-from zarr_core.registry.resolve import create_extension
+from zarr_core.registry.resolve import create_extension, format_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

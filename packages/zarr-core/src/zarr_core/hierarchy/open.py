@@ -12,7 +12,6 @@ from zarr_core.errors import (
     StoreReadOnlyError,
 )
 from zarr_core.formats.detect import read_node
-from zarr_core.formats.lookup import format_named
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.assigned_values import without_data
 from zarr_core.hierarchy.from_metadata import array_settings, stored_node
@@ -23,6 +22,7 @@ from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.optional import check_names, with_advice
 from zarr_core.registry.overrides import override_extensions
+from zarr_core.registry.resolve import format_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

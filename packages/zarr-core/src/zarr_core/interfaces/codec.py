@@ -117,7 +117,7 @@ class Codec(ABC):  # noqa: B024 - the kinds have the methods
         """
         return None
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Fill in parameters that depend on the chunk, when an array is created.
 
         The metadata records them.  Called once, with the representation that the codec encodes;

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zarr_core import strictjson
+from zarr_core.messages import listed
 from zarr_core.metadata.array import in_order_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Difference:
 
     def __str__(self) -> str:
         parts = [
-            f"{len(paths)} {word} ({', '.join(map(repr, paths[:3]))}{', ...' if len(paths) > 3 else ''})"
+            f"{len(paths)} {word} ({listed(paths, 3)})"
             for word, paths in (
                 ("stale", self.stale),
                 ("missing", self.missing),

@@ -18,54 +18,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Predicate: TypeAlias = Callable[[Any], bool]
-    Compile: TypeAlias = Callable[[Any], Predicate]
+    Part: TypeAlias = Mapping[str, Any]
+    # Compiles one or more keywords of a part of a schema, which contains them.
+    Keyword: TypeAlias = Callable[[Part, Callable[[Any], Predicate]], Predicate]
 
-_NUMBERS = (int, float, DecimalNumber)
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict, ReadOnlyDict, EncodedObject),
     "array": (list, ReadOnlyList),
     "string": (str,),
     "integer": (int,),
-    "number": _NUMBERS,
+    "number": (int, float, DecimalNumber),
     "boolean": (bool,),
     "null": (type(None),),
 }
-_ANNOTATIONS = frozenset(
-    [
-        "$schema",
-        "$id",
-        "$comment",
-        "$defs",
-        "title",
-        "description",
-        "examples",
-        "default",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "format",
-        "contentEncoding",
-        "contentMediaType",
-    ]
-)
-# Keywords that compare a value of some types, or its length, with the value of the keyword.
-_COMPARISONS: dict[str, tuple[tuple[type, ...], Callable[[Any, Any], bool]]] = {
-    "minimum": (_NUMBERS, operator.ge),
-    "maximum": (_NUMBERS, operator.le),
-    "exclusiveMinimum": (_NUMBERS, operator.gt),
-    "exclusiveMaximum": (_NUMBERS, operator.lt),
-    "multipleOf": (_NUMBERS, lambda value, factor: not value % factor),
-    "pattern": ((str,), lambda text, pattern: re.search(pattern, text) is not None),
-    "uniqueItems": (_TYPES["array"], lambda items, wanted: not wanted or _all_different(items)),
-}
-_LENGTHS: dict[str, tuple[Any, Callable[[int, Any], bool]]] = {
-    "minLength": (str, operator.ge),
-    "maxLength": (str, operator.le),
-    "minItems": (list, operator.ge),
-    "maxItems": (list, operator.le),
-    "minProperties": (dict, operator.ge),
-    "maxProperties": (dict, operator.le),
-}
+_ANNOTATIONS = frozenset([
+    "$schema", "$id", "$comment", "$defs", "title", "description", "examples", "default",
+    "deprecated", "readOnly", "writeOnly", "format", "contentEncoding", "contentMediaType",
+])  # fmt: skip
 
 
 def compile_schema(schema: Mapping[str, Any] | bool) -> Predicate | None:
@@ -79,17 +48,10 @@ def compile_schema(schema: Mapping[str, Any] | bool) -> Predicate | None:
     def compile_part(part: Any) -> Predicate:
         if isinstance(part, bool):
             return lambda _: part
-        left = {key: value for key, value in part.items() if key not in _ANNOTATIONS}
-        checks: list[Predicate] = []
-        if "type" in left:
-            checks.append(_type(left.pop("type")))
-        for group, keywords in _GROUPS.items():
-            if not keywords.isdisjoint(left):
-                words = {word: left.pop(word) for word in keywords if word in left}
-                checks.append(group(words, compile_part))
-        if "$ref" in left:
-            checks.append(refer(left.pop("$ref")))
-        checks += [_check(keyword, wanted, compile_part) for keyword, wanted in left.items()]
+        words = [word for word in part if word not in _ANNOTATIONS and word != "$ref"]
+        keywords = dict.fromkeys(_KEYWORDS[word] for word in words)  # some compile several words
+        checks = [keyword(part, compile_part) for keyword in keywords]
+        checks += [refer(part["$ref"])] if "$ref" in part else []
         return checks[0] if len(checks) == 1 else _search(checks, False)
 
     def refer(reference: str) -> Predicate:
@@ -123,7 +85,11 @@ def local_reference(root: Any, reference: str) -> Any:
     return target
 
 
-def _type(names: str | list[str]) -> Predicate:
+# --- keywords; they accept values of other types than that they are for ---
+
+
+def _type(part: Part, _: object) -> Predicate:
+    names = part["type"]
     kinds = {kind for name in ([names] if type(names) is str else names) for kind in _TYPES[name]}
     if len(kinds) == 1:
         only = kinds.pop()
@@ -131,10 +97,10 @@ def _type(names: str | list[str]) -> Predicate:
     return lambda value: type(value) in kinds
 
 
-def _object(words: dict[str, Any], compile_part: Compile) -> Predicate:
-    members = {name: compile_part(item) for name, item in words.get("properties", {}).items()}
-    required = frozenset(words.get("required", ()))
-    other = words.get("additionalProperties", True)
+def _object(part: Part, compile_part: Callable[[Any], Predicate]) -> Predicate:
+    members = {name: compile_part(item) for name, item in part.get("properties", {}).items()}
+    required = frozenset(part.get("required", ()))
+    other = part.get("additionalProperties", True)
     rest = None if other is True else compile_part(other)
 
     def check(value: Any) -> bool:
@@ -151,9 +117,9 @@ def _object(words: dict[str, Any], compile_part: Compile) -> Predicate:
     return check
 
 
-def _array(words: dict[str, Any], compile_part: Compile) -> Predicate:
-    first = [compile_part(item) for item in words.get("prefixItems", ())]
-    each = compile_part(words.get("items", True))
+def _array(part: Part, compile_part: Callable[[Any], Predicate]) -> Predicate:
+    first = [compile_part(item) for item in part.get("prefixItems", ())]
+    each = compile_part(part.get("items", True))
 
     def check(value: Any) -> bool:
         if not isinstance(value, list):
@@ -166,64 +132,62 @@ def _array(words: dict[str, Any], compile_part: Compile) -> Predicate:
     return check
 
 
-def _contains(words: dict[str, Any], compile_part: Compile) -> Predicate:
-    wanted, minimum = compile_part(words["contains"]), words.get("minContains", 1)
-    maximum = words.get("maxContains", float("inf"))
-
-    def check(value: Any) -> bool:
-        if not isinstance(value, list):
-            return True
-        return bool(minimum <= sum(map(wanted, value)) <= maximum)
-
-    return check
-
-
-def _if(words: dict[str, Any], compile_part: Compile) -> Predicate:
-    condition, then, other = (
-        compile_part(words.get(word, True)) for word in ("if", "then", "else")
+def _contains(part: Part, compile_part: Callable[[Any], Predicate]) -> Predicate:
+    wanted, minimum = compile_part(part["contains"]), part.get("minContains", 1)
+    maximum = part.get("maxContains", float("inf"))
+    return lambda value: (
+        not isinstance(value, list) or bool(minimum <= sum(map(wanted, value)) <= maximum)
     )
+
+
+def _if(part: Part, compile_part: Callable[[Any], Predicate]) -> Predicate:
+    condition, then, other = (compile_part(part.get(word, True)) for word in ("if", "then", "else"))
     return lambda value: then(value) if condition(value) else other(value)
 
 
-# Keywords that are compiled together; they accept values of other types than that they are for.
-_GROUPS: dict[Callable[[dict[str, Any], Compile], Predicate], frozenset[str]] = {
-    _object: frozenset(["properties", "required", "additionalProperties"]),
-    _array: frozenset(["items", "prefixItems"]),
-    _contains: frozenset(["contains", "minContains", "maxContains"]),
-    _if: frozenset(["if", "then", "else"]),
-}
+def _one_of(part: Part, compile_part: Callable[[Any], Predicate]) -> Predicate:
+    checks = [*map(compile_part, part["oneOf"])]
+    return lambda value: sum(check(value) for check in checks) == 1
 
 
-def _check(keyword: str, wanted: Any, compile_part: Compile) -> Predicate:
-    """Compile one of the other keywords."""
-    if keyword in _COMPARISONS:
-        types, compare = _COMPARISONS[keyword]
+def _not(part: Part, compile_part: Callable[[Any], Predicate]) -> Predicate:
+    inner = compile_part(part["not"])
+    return lambda value: not inner(value)
+
+
+def _enumeration(values: list[Any]) -> Predicate:
+    # True == 1 in Python, but not in JSON.
+    allowed = {(type(value) is bool, value) for value in values}
+    return lambda value: (
+        not isinstance(value, (dict, list)) and (type(value) is bool, value) in allowed
+    )
+
+
+def _comparison(word: str, type_name: str, compare: Callable[[Any, Any], bool]) -> Keyword:
+    """A keyword that compares a value of one type with the value of the keyword."""
+    types = _TYPES[type_name]
+
+    def keyword(part: Part, _: object) -> Predicate:
+        wanted = part[word]
         compare(types[0](), wanted)  # an error if the keyword has a wrong type
         return lambda value: type(value) not in types or compare(value, wanted)
-    if keyword in _LENGTHS:
-        kind, compare = _LENGTHS[keyword]
-        compare(0, wanted)
-        return lambda value: not isinstance(value, kind) or compare(len(value), wanted)
-    match keyword:
-        case "const" | "enum":
-            # True == 1 in Python, but not in JSON.
-            values = [wanted] if keyword == "const" else wanted
-            allowed = {(type(value) is bool, value) for value in values}
-            return lambda value: (
-                not isinstance(value, (dict, list)) and (type(value) is bool, value) in allowed
-            )
-        case "not":
-            inner = compile_part(wanted)
-            return lambda value: not inner(value)
-    checks = [compile_part(item) for item in wanted]
-    match keyword:
-        case "allOf":
-            return _search(checks, False)
-        case "anyOf":
-            return _search(checks, True)
-        case "oneOf":
-            return lambda value: sum(check(value) for check in checks) == 1
-    raise LookupError(keyword)
+
+    return keyword
+
+
+def _is_as_long(items: Any, length: int) -> bool:
+    return len(items) >= length
+
+
+def _is_as_short(items: Any, length: int) -> bool:
+    return len(items) <= length
+
+
+def _all_different(values: list[Any], wanted: bool) -> bool:
+    try:
+        return not wanted or len({(type(item) is bool, item) for item in values}) == len(values)
+    except TypeError:  # objects and arrays within: jsonschema decides
+        return False
 
 
 def _search(checks: list[Predicate], result: bool) -> Predicate:
@@ -243,8 +207,32 @@ def _search(checks: list[Predicate], result: bool) -> Predicate:
     return check
 
 
-def _all_different(values: list[Any]) -> bool:
-    try:
-        return len({(type(value) is bool, value) for value in values}) == len(values)
-    except TypeError:  # objects and arrays within: jsonschema decides
-        return False
+_COMPARISONS: tuple[tuple[str, str, Callable[[Any, Any], bool]], ...] = (
+    ("minimum", "number", operator.ge),
+    ("maximum", "number", operator.le),
+    ("exclusiveMinimum", "number", operator.gt),
+    ("exclusiveMaximum", "number", operator.lt),
+    ("multipleOf", "number", lambda value, factor: not value % factor),
+    ("pattern", "string", lambda text, pattern: re.search(pattern, text) is not None),
+    ("minLength", "string", _is_as_long),
+    ("maxLength", "string", _is_as_short),
+    ("minItems", "array", _is_as_long),
+    ("maxItems", "array", _is_as_short),
+    ("uniqueItems", "array", _all_different),
+    ("minProperties", "object", _is_as_long),
+    ("maxProperties", "object", _is_as_short),
+)
+_KEYWORDS: dict[str, Keyword] = {
+    "type": _type,
+    **dict.fromkeys(("properties", "required", "additionalProperties"), _object),
+    **dict.fromkeys(("items", "prefixItems"), _array),
+    **dict.fromkeys(("contains", "minContains", "maxContains"), _contains),
+    **dict.fromkeys(("if", "then", "else"), _if),
+    "const": lambda part, _: _enumeration([part["const"]]),
+    "enum": lambda part, _: _enumeration(part["enum"]),
+    "not": _not,
+    "allOf": lambda part, compile_part: _search([*map(compile_part, part["allOf"])], False),
+    "anyOf": lambda part, compile_part: _search([*map(compile_part, part["anyOf"])], True),
+    "oneOf": _one_of,
+    **{item[0]: _comparison(*item) for item in _COMPARISONS},
+}

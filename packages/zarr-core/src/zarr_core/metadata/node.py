@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING
 
 from zarr_core import strictjson
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError
-from zarr_core.messages import shorten, warn
+from zarr_core.messages import listed, warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.metadata.validation import (
-    has_fractions,
-    is_fill_value,
-    node_type_error,
-    too_many_items,
-)
+from zarr_core.metadata.validation import has_fractions, is_fill_value, node_type_error
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
@@ -24,7 +19,6 @@ if TYPE_CHECKING:
 
 # Attributes, also in consolidated metadata.
 _OF_USERS = re.compile(r"(?:/consolidated_metadata/metadata/[^/]*)?/attributes/.*", re.DOTALL)
-_SHOWN = 3  # locations in the warning
 
 
 def node_from_json(
@@ -43,8 +37,6 @@ def node_from_json(
         ):
             return metadata
     except MetadataValidationError as error:
-        if too_many_items(document):  # a search for its valid form would take too long
-            raise
         refusal = error
     from zarr_core.metadata.nonstandard import standard_form  # seldom needed
 
@@ -83,10 +75,8 @@ def parse_stored(
             raise
         document: JSON = strictjson.keep_nonfinite(strictjson.loads(data, location, constants=True))
         if not quietly:
-            shown = ", ".join(map(shorten, pointers[:_SHOWN]))
-            more = f" with {len(pointers) - _SHOWN} more" if len(pointers) > _SHOWN else ""
             warn(
-                f"{location} contains NaN or Infinity at {shown}{more}, which is not valid JSON. "
+                f"{location} contains NaN or Infinity at {listed(pointers, 3)}, which is not valid JSON. "
                 "The values are read, and kept when the node is changed; to repair the "
                 "document, set these attributes to None or to a string such as 'NaN'"
             )

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
 from zarr_core.metadata.schema import core_schema
-from zarr_core.metadata.validation import GROUP_MEMBERS, has_fractions, is_fill_value
+from zarr_core.metadata.validation import (
+    GROUP_MEMBERS,
+    has_fractions,
+    is_fill_value,
+    too_many_items,
+)
 from zarr_core.strictjson import is_whole
 
 if TYPE_CHECKING:
@@ -41,7 +46,7 @@ def standard_form(document: JSON) -> tuple[dict[str, JSON], tuple[str, ...]] | N
 
     Problems that have no valid form remain.
     """
-    if not isinstance(document, dict):
+    if not isinstance(document, dict) or too_many_items(document):
         return None
     notes: list[str] = []
     standard = dict(document)

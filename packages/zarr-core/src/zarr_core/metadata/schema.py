@@ -6,8 +6,9 @@ Documents are validated by a compiled function (:mod:`zarr_core.metadata.fast_va
 from __future__ import annotations
 
 import json
-import os
+import os.path  # not pathlib, which takes milliseconds to import
 import sys
+from contextlib import suppress
 from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -126,18 +127,29 @@ def package_schema(package: str, extension_point: str, name: str) -> Schema:
 
     ``package`` is the name of an imported package, such as ``"zarr_formats"``.
     """
-    module = sys.modules[package]
-    folder = os.path.dirname(str(module.__file__))
-    path = os.path.join(folder, "schemas", extension_point, f"{name}.json")
-    loader: Any = module.__loader__  # also of a package in a zip archive
-    if not hasattr(loader, "get_data"):
-        raise FileNotFoundError(path)  # a namespace package has no files
-    document: Any = strictjson.loads(loader.get_data(path), path)
+    file = schema_file(package, extension_point, name)
+    if file is None:
+        raise FileNotFoundError(f"{package} has no schemas/{extension_point}/{name}.json")
+    path, content = file
+    document: Any = strictjson.loads(content, path)
     return Schema(document)
 
 
 core_schema = partial(package_schema, "zarr_core", "core")
 """Return a schema of the core specification: ``array``, ``group``, ``consolidated`` ..."""
+
+
+def schema_file(module: str, extension_point: str, name: str) -> tuple[str, bytes] | None:
+    """The file of a schema and its content, in an imported package or in one around it."""
+    while module and not {"/", "\\"} & {*name}:  # a URI is not a file name
+        package: Any = sys.modules.get(module)
+        for folder in getattr(package, "__path__", ()):
+            file = os.path.join(folder, "schemas", extension_point, f"{name}.json")
+            # Also in archives.  A namespace package has no such function.
+            with suppress(AttributeError, OSError):
+                return file, package.__loader__.get_data(file)
+        module = module.rpartition(".")[0]
+    return None
 
 
 def _validator(schema: Mapping[str, Any] | bool) -> Any:

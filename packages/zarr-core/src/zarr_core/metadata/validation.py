@@ -13,7 +13,7 @@ from zarr_core.metadata.schema import core_schema
 from zarr_core.strictjson import is_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from zarr_core.definition import JSON
     from zarr_core.location import Location
@@ -50,6 +50,7 @@ _MAX_ITEMS = {
     "codecs": (10_000, "codecs"),
     "storage_transformers": (10_000, "storage transformers"),
 }
+_ADVICE = 20  # messages show fewer problems; advice takes milliseconds
 _DEFINED = {"array": frozenset(ARRAY_MEMBERS), "group": frozenset(GROUP_MEMBERS)}
 
 
@@ -147,19 +148,28 @@ def array_problems(document: dict[str, JSON]) -> list[ValidationProblem]:
 
 
 def unknown_members(
-    document: Mapping[str, JSON], known: Collection[str]
+    document: Mapping[str, JSON],
+    known: Collection[str],
+    advice: Callable[[str], str] | None = None,
 ) -> list[ValidationProblem]:
-    """Return problems for fields that must be understood and are not known."""
+    """Return problems for fields that must be understood and are not known, with advice on a name."""
     # v3.1, "Extension definition", must_understand: fail "if any metadata fields are present which
     # (a) the implementation does not recognize and (b) are not explicitly set to
     # "must_understand": false".
-    return [
-        ValidationProblem(
-            json_pointer(name),
-            "is not a member that this library knows; it may be ignored only if it is an "
-            'object with "must_understand": false',
-        )
+    message = (
+        "is not a member that this library knows; it may be ignored only if it is an object with "
+        '"must_understand": false'
+    )
+    unknown = [
+        name
         for name, value in document.items()
         if name not in known
         and not (isinstance(value, dict) and value.get("must_understand") is False)
+    ]
+    return [
+        ValidationProblem(
+            json_pointer(name),
+            f"{message}. {advice(name)}" if advice and number < _ADVICE else message,
+        )
+        for number, name in enumerate(unknown)
     ]

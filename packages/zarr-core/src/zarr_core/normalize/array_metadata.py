@@ -169,7 +169,7 @@ def _with_defaults(
         ) from error
     chunk = chunk_grid.chunk_shape(axes, (0,) * len(axes))
     chain = CodecChain.of(*codecs, location=NEW_ARRAY.at("/codecs"))
-    return chain.resolve(ArrayRepresentation(chunk, data_type, fill_value)).definitions
+    return chain.complete(ArrayRepresentation(chunk, data_type, fill_value)).definitions
 
 
 def grid_of(lengths: Lengths) -> ExtensionDefinition:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
@@ -11,12 +12,11 @@ from zarr_core.engine.chain import CODEC_KINDS
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import (
     CodecChainError,
-    ExtensionError,
     ValidationProblem,
     ZarrError,
     json_pointer,
 )
-from zarr_core.interfaces.codec import ArrayToBytesCodec
+from zarr_core.interfaces.codec import ArrayToBytesCodec, Codec
 from zarr_core.messages import shorten
 from zarr_core.metadata.nonstandard import standard_fill_value
 from zarr_core.metadata.validation import ARRAY_MEMBERS, is_fill_value
@@ -76,7 +76,7 @@ def _member(
             wanted in (None, length) for length, wanted in zip(stored, value, strict=True)
         )
     elif member in ("data_type", "chunk_grid", "chunk_key_encoding"):
-        one, other = (_normal(member, definition_of(item)) for item in (stored, value))
+        one, other = (_normal(metadata, member, item) for item in definitions_of((stored, value)))
         yield from _definition(metadata, one, other, pointer)
         return
     elif member == "fill_value":
@@ -148,7 +148,7 @@ def _definition(
         return
     configuration: Mapping[str, JSON] = stored.configuration
     if expected.configuration.keys() - configuration.keys():
-        configuration = {**_configuration(metadata, stored), **configuration}
+        configuration = {**_normal(metadata, "codec", stored).configuration, **configuration}
     for member, value in expected.configuration.items():
         at = f"{pointer}/configuration{json_pointer(member)}"
         ones, others = inner_codecs(stored, member), inner_codecs(expected, member)
@@ -157,7 +157,7 @@ def _definition(
             yield from _codecs(metadata, ones, others, at)
         # There are other forms, such as "F" for the order of transpose.
         elif not same_json(current, value) and not same_json(
-            current, _configuration(metadata, expected).get(member, value)
+            current, _normal(metadata, "codec", expected).configuration.get(member, value)
         ):
             yield _difference(at, current, value)
 
@@ -185,41 +185,28 @@ def _is_fill_value(metadata: ArrayMetadata, expected: Any) -> bool:
     return fill_value.tobytes() == value.tobytes()
 
 
-def _normal(extension_point: str, definition: ExtensionDefinition) -> ExtensionDefinition:
+def _normal(
+    metadata: ArrayMetadata, extension_point: str, definition: ExtensionDefinition
+) -> ExtensionDefinition:
     """The definition with every default, or the same if its configuration is partial."""
     try:
-        extension = create_extension(extension_point, definition)
-        normal: ExtensionDefinition = extension.to_definition()
-    except (ExtensionError, ValueError):
-        return definition
-    return normal
-
-
-def _configuration(metadata: ArrayMetadata, definition: ExtensionDefinition) -> Mapping[str, JSON]:
-    """The configuration of a codec with its defaults; empty if it cannot be created."""
-    try:
-        codec = create_extension("codec", definition, complete=False)
-        if codec is None:
-            return {}
-        with suppress(ZarrError, ValueError, TypeError):  # for chunks of another kind
-            codec = codec.resolve(resolve_cached(metadata, "array metadata", "").codecs.decoded)
-        configuration: Mapping[str, JSON] = codec.to_configuration()
+        extension = create_extension(extension_point, definition, complete=False)
+        if isinstance(extension, Codec):
+            with suppress(ZarrError, ValueError, TypeError):  # for chunks of another kind
+                decoded = resolve_cached(metadata, "array metadata", "").codecs.decoded
+                extension = extension.complete(decoded)
+            return replace(definition, configuration=extension.to_configuration())
+        return definition if extension is None else extension.to_definition()
     except (ZarrError, ValueError, TypeError):
-        return {}
-    return configuration
+        return definition
 
 
 # --- definitions of codecs ---
 
 
-def definition_of(value: Any) -> ExtensionDefinition:
-    """A definition of JSON, a name or an object."""
-    return value if isinstance(value, ExtensionDefinition) else ExtensionDefinition.from_json(value)
-
-
 def definitions_of(values: Any) -> list[ExtensionDefinition]:
-    """A list of definitions of JSON."""
-    return [definition_of(value) for value in values]
+    """The definitions of a list in a document."""
+    return [*map(ExtensionDefinition.from_json, values)]
 
 
 def split_codecs(codecs: Sequence[ExtensionDefinition]) -> list[list[ExtensionDefinition]]:

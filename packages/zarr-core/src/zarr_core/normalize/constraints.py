@@ -48,7 +48,6 @@ from zarr_core.normalize.codecs import (
     parse_codecs,
 )
 from zarr_core.normalize.compare_metadata import (
-    definition_of,
     definitions_of,
     document_of,
     inner_codecs,
@@ -162,7 +161,7 @@ def _members_as_arguments(document: Mapping[str, Any]) -> dict[str, Any]:
         arguments["storage_transformers"] = document["storage_transformers"]
     for member, name in (("data_type", "dtype"), ("chunk_key_encoding", "chunk_key_encoding")):
         if member in document:
-            arguments[name] = definition_of(document[member])
+            arguments[name] = ExtensionDefinition.from_json(document[member])
     return arguments
 
 
@@ -230,7 +229,7 @@ def _expected_members(
             fill_value = data_type.cast(specified["fill_value"])
         expected["fill_value"] = data_type.fill_value_to_json(fill_value)
     expected.update(other_members(specified, format_))
-    encoding = definition_of(expected.pop("chunk_key_encoding"))
+    encoding = ExtensionDefinition.from_json(expected.pop("chunk_key_encoding"))
     if "chunk_key_encoding" in specified:
         with suppress(MetadataError):  # the format may have another one for it
             changed = metadata.replace(chunk_key_encoding=encoding)
@@ -257,7 +256,7 @@ def _expected_layout(
     document = document_of(stored.metadata)
     document["codecs"], _ = without_format_codec(stored.metadata.codecs)
     before, sharding, after = split_codecs(document["codecs"])
-    grid = definition_of(document["chunk_grid"])
+    grid = ExtensionDefinition.from_json(document["chunk_grid"])
     merged = _merge_layout(document, layout, shape, within_shards=True)
     serializer, chunks, shards = merged["serializer"], merged["chunks"], merged.get("shards")
     if byte_order is not None and not is_auto(serializer) and serializer.name == "bytes":
@@ -299,7 +298,9 @@ def _merge_layout(
     With ``within_shards``, the codecs and chunks are those of inner chunks, if there are shards.
     """
     split = split_codecs(definitions_of(document.get("codecs", ())))
-    grid = definition_of(document["chunk_grid"]) if "chunk_grid" in document else None
+    grid = (
+        ExtensionDefinition.from_json(document["chunk_grid"]) if "chunk_grid" in document else None
+    )
     if grid is not None and not grid.configuration:
         grid = None
     chunks, shards = specified.get("chunks", AUTO), specified.get("shards", AUTO)

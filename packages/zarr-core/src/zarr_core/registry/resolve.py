@@ -6,6 +6,7 @@ Specification: v3.1, "Extension points".  Fallbacks of data types: draft of Dece
 
 from __future__ import annotations
 
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from zarr_core.errors import (
     ExtensionError,
     UnknownExtensionError,
     ValidationProblem,
+    ZarrError,
     is_ordinary_error,
     reason,
 )
@@ -24,23 +26,29 @@ from zarr_core.location import NO_LOCATION, Location
 from zarr_core.messages import quoted, warn_once
 from zarr_core.registry import discovery, hints, hooks, schemas
 from zarr_core.registry.extension_points import get_extension_point
-from zarr_core.registry.overrides import overrides
+from zarr_core.registry.overrides import cache_key, overrides
 from zarr_core.registry.provider import DISTRIBUTION, is_disabled, normalize_name, registry_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from zarr_core.interfaces.data_type import DataType
+    from zarr_core.interfaces.format import Format
     from zarr_core.registry.provider import Provider
 
 
 def find_class(extension_point: str, name: str, location: Location = NO_LOCATION) -> type[Any]:
-    """Find the class for a name; ExtensionLoadError if it is broken, else as `find_provider`."""
+    """Find the class for a name; ExtensionLoadError if it is broken, else as `require_provider`."""
+    extension: type[Any] = require_provider(extension_point, name, location).load()
+    return extension
+
+
+def require_provider(extension_point: str, name: str, location: Location = NO_LOCATION) -> Provider:
+    """As :func:`find_provider`, with an UnknownExtensionError for an unknown name."""
     provider = find_provider(extension_point, ExtensionDefinition(name), location)
     if provider is None:
         raise hints.unknown_extension_error(extension_point, name, location)
-    extension: type[Any] = provider.load()
-    return extension
+    return provider
 
 
 def find_provider(
@@ -153,7 +161,9 @@ def create_extension(
             raise hints.unknown_extension_error(extension_point, definition.name, location)
         return None
     extension = provider.load()
-    definition = _valid_definition(provider, definition, location, complete)
+    definition, problems = schemas.validate(provider, definition, location, complete)
+    if problems:
+        raise _invalid(provider, definition.name, location, problems)
     token = _enclosing.set((location, complete))
     try:
         instance = extension.from_definition(definition)
@@ -172,21 +182,6 @@ def create_extension(
         )
     hooks.extension_used(location, extension_point, definition.name, provider)
     return instance
-
-
-def _valid_definition(
-    provider: Provider, definition: ExtensionDefinition, location: Location, complete: bool
-) -> ExtensionDefinition:
-    """The definition, or its valid form if it is nonstandard; else raises all problems."""
-    problems = schemas.problems(provider, definition, location.pointer, complete)
-    if not problems:
-        return definition
-    # Nonstandard forms are read if they are stored, and in arguments, which are stored as valid.
-    is_lenient = not (complete and isinstance(location.store, str | None))
-    standard = is_lenient and schemas.standard_form(provider, definition, location, complete)
-    if not standard:
-        raise _invalid(provider, definition.name, location, problems)
-    return standard
 
 
 def _about_definition(
@@ -259,6 +254,40 @@ def create_data_type(
             "To disable this warning: zarr_core.config.set(fallback='use')",
         )
     return data_type, used
+
+
+# --- formats ---
+
+
+def format_named(name: str | int) -> Format:
+    """The format of a name (``"v3"``) or a version (``3``); errors as of :func:`find_class`."""
+    key = ("format", type(name), str(name), cache_key())
+    format_: Format | None = registry_cache.get(key)
+    if format_ is None:
+        provider = format_provider(name)
+        extension = provider.load()
+        try:
+            format_ = registry_cache.put(key, extension())
+        except BaseException as error:
+            if isinstance(error, ZarrError) or not is_ordinary_error(error):
+                raise
+            raise provider.failure(reason(error)) from error
+    return format_
+
+
+def format_provider(name: str | int) -> Provider:
+    """The provider of a format; UnknownExtensionError if there is none."""
+    if not isinstance(name, (int, str)):
+        raise TypeError(f"zarr_format must be the number or the name of a format, not {name!r}")
+    return require_provider("format", f"v{name}" if isinstance(name, int) else name)
+
+
+def formats_without(name: str) -> Iterator[Format]:
+    """All installed formats except one."""
+    for other in discovery.usable_names("format"):
+        if other != name:
+            with suppress(ExtensionError):  # broken: no other is affected
+                yield format_named(other)
 
 
 # The definition whose extension is created, and whether it must be complete.

@@ -8,16 +8,13 @@ Without a schema, only the code of the extension checks its configuration.
 
 from __future__ import annotations
 
-import os.path  # not pathlib, which takes milliseconds to import
-import sys
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
 from zarr_core.errors import ZarrError
 from zarr_core.messages import warn
-from zarr_core.metadata.schema import InvalidSchemaError, Schema
+from zarr_core.metadata.schema import InvalidSchemaError, Schema, schema_file
 from zarr_core.registry import discovery
 from zarr_core.registry.provider import registry_cache
 
@@ -42,21 +39,28 @@ def problems(
         raise _broken(provider, str(error)) from error
 
 
-def standard_form(
+def validate(
     provider: Provider, definition: ExtensionDefinition, location: Location, complete: bool
-) -> ExtensionDefinition | None:
-    """A valid form of a definition with an invalid configuration, with a warning; else None."""
-    schema = schema_of(provider, complete)
-    assert schema is not None  # it found the problems
+) -> tuple[ExtensionDefinition, list[ValidationProblem]]:
+    """The definition, or a valid form of a nonstandard one; and its problems if it has none.
+
+    Nonstandard forms are read if they are stored, with a warning, and in arguments of a new node,
+    which are stored as valid.
+    """
+    reported = problems(provider, definition, location.pointer, complete)
+    is_strict = complete and isinstance(location.store, str | None)
+    schema = schema_of(provider, complete) if reported and not is_strict else None
+    if schema is None:
+        return definition, reported
     configuration, notes = schema.standard_form(
         definition.configuration, f"{location.pointer}/configuration"
     )
     if schema.problems(configuration):
-        return None
-    if complete:  # not for arguments of a new node
+        return definition, reported
+    if complete:
         text = "; ".join(notes)
         warn(f"{location}: nonstandard metadata: {text}. Other readers may reject the array")
-    return replace(definition, configuration=configuration)
+    return replace(definition, configuration=configuration), []
 
 
 def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
@@ -102,28 +106,15 @@ def _files(provider: Provider) -> list[tuple[str, bytes]]:
 
     If a distribution gives an extension several names, one schema is for all of them.
     """
-    if own := _file(provider.module, provider.extension_point, provider.name):
+    if own := schema_file(provider.module, provider.extension_point, provider.name):
         return [own]
     others = (
-        _file(provider.module, provider.extension_point, other.name)
+        schema_file(provider.module, provider.extension_point, other.name)
         for other in discovery.providers(provider.extension_point, disabled=True)
         if (other.target, other.distribution) == (provider.target, provider.distribution)
     )
     files = [*filter(None, others)]
     return files if len(files) == 1 else []
-
-
-def _file(module: str, extension_point: str, name: str) -> tuple[str, bytes] | None:
-    """The schema of a name in an imported package, also of an archive, or in one around it."""
-    while module and not {"/", "\\"} & {*name}:  # a URI is not a file name
-        package: Any = sys.modules.get(module)
-        for folder in getattr(package, "__path__", ()):
-            file = os.path.join(folder, "schemas", extension_point, f"{name}.json")
-            # A namespace package has no such function, and most folders no such file.
-            with suppress(AttributeError, OSError):
-                return file, package.__loader__.get_data(file)
-        module = module.rpartition(".")[0]
-    return None
 
 
 def _broken(provider: Provider, reason: str) -> ZarrError:

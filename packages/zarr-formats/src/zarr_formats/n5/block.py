@@ -37,9 +37,9 @@ class BlockCodec(BlocksCodec):
     reverse: ClassVar[bool] = True
     cut: ClassVar[bool] = False
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Let the inner codecs fill in what depends on the chunk."""
-        return replace(self, codecs=big_endian(self._chain, decoded.data_type).resolve(decoded))
+        return replace(self, codecs=big_endian(self._chain, decoded.data_type).complete(decoded))
 
     def check(self, decoded: ArrayRepresentation) -> None:
         """Refuse shapes that a header cannot say, and codecs that N5 does not have.

@@ -47,13 +47,13 @@ class N5DefaultCodec(BlocksCodec):
     reverse: ClassVar[bool] = False
     cut: ClassVar[bool] = True
 
-    def resolve(self, decoded: ArrayRepresentation) -> Self:
+    def complete(self, decoded: ArrayRepresentation) -> Self:
         """Choose the transposition and the byte order; let the inner codecs choose the rest."""
         chain = self._chain
         if chain.definitions[0].name != "transpose":
             order = ExtensionDefinition("transpose", {"order": _reversed(decoded)})
             chain = CodecChain.of(order, *chain.definitions)
-        return replace(self, codecs=big_endian(chain, decoded.data_type).resolve(decoded))
+        return replace(self, codecs=big_endian(chain, decoded.data_type).complete(decoded))
 
     def check(self, decoded: ArrayRepresentation) -> None:
         """Refuse inner codecs other than the specification asks for.

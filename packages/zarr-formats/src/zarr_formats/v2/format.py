@@ -24,9 +24,9 @@ from zarr_core.extension import (
     ZarrError,
     strictjson,
 )
-from zarr_core.formats.lookup import format_named
 from zarr_core.formats.unmanaged_keys import without_chunks
 from zarr_core.interfaces.metadata_document import read_metadata_from
+from zarr_core.registry.resolve import format_named
 
 from zarr_formats.chain import set_stored_byte_order, split_chain
 from zarr_formats.v2.consolidated import encode_consolidated
