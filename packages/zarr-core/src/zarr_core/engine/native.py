@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from zarr_core.interfaces.selection import MaskIndexer, Selection
+    from zarr_core.interfaces.selection import Selection
 
     Array = np.ndarray[Any, Any]
 
@@ -34,13 +34,13 @@ class _Undecided(NativePlan):
     __slots__ = ()
 
     def read(
-        self, array: Any, selection: Selection | MaskIndexer, out: Array
+        self, array: Any, selection: Selection, out: Array
     ) -> Collection[tuple[int, ...]] | None:
         plan = array.native = _decide(array)
         return None if plan is None else plan.read(array, selection, out)
 
     def write(
-        self, array: Any, selection: Selection | MaskIndexer, value: Array
+        self, array: Any, selection: Selection, value: Array
     ) -> Collection[tuple[int, ...]] | None:
         plan = array.native = _decide(array)
         return None if plan is None else plan.write(array, selection, value)
