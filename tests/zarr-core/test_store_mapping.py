@@ -201,32 +201,6 @@ def test_the_mapping_is_named_but_not_shown():
         pickle.dumps(store)
 
 
-class Listed(UserDict):
-    """A mapping that lists its keys in Python, so that other threads change it meanwhile."""
-
-    changes = 0
-
-    def __iter__(self):
-        for number, key in enumerate(self.data):
-            if number == 1 and self.changes:
-                self.changes -= 1
-                self.data[f"new/{self.changes}"] = b""
-            yield key
-
-
-def test_a_mapping_is_listed_while_others_change_it():
-    mapping = Listed({"a": b"1", "b": b"2"})
-    store = MappingStore(mapping)
-    mapping.changes = 3
-    assert sorted(store.list()) == ["a", "b", "new/0", "new/1", "new/2"]
-    mapping.changes = 10**6
-    with pytest.raises(StoreError, match=r"the mapping failed: RuntimeError: .* changed size"):
-        store.list()
-    mapping.changes = 0
-    store.set("c", b"3")
-    assert store.exists("c")
-
-
 def test_a_mapping_of_the_user_is_used_and_not_copied():
     mine = {}
     store = MemoryStore(mine)

@@ -23,6 +23,7 @@ from zarr_core.engine.scratch import Scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, StoreError, unconfirmed_note
 from zarr_core.interfaces.chunk_observer import changing, observers
 from zarr_core.interfaces.selection import BasicIndexer
+from zarr_core.interfaces.store import to_bytes
 from zarr_core.selection.projection import project, put
 from zarr_core.threads import INTERRUPTS, parallel_for
 
@@ -80,7 +81,7 @@ class UnconfirmedKeys:
 
 
 class _Batch:
-    """Small encoded chunks that a store keeps together, as it has transactions."""
+    """Encoded chunks that a store keeps together, as it has transactions."""
 
     def __init__(self, store: Store, unconfirmed: UnconfirmedKeys) -> None:
         self._store = store
@@ -92,15 +93,10 @@ class _Batch:
 
     def set(self, key: str, buffers: Buffers) -> None:
         """Store a chunk now or with others; copies its bytes, since scratch memory is reused."""
-        pieces = [buffers] if isinstance(buffers, bytes | bytearray | memoryview) else buffers
-        nbytes = sum(map(len, pieces))
-        if nbytes >= self._store.traits.batch_nbytes:
-            self._store.set(key, buffers)
-            return
-        data = b"".join(pieces)
+        data = to_bytes(buffers)
         with self._guard:
             self._values.append((key, data))
-            self._nbytes += nbytes + len(key)
+            self._nbytes += len(key) + len(data)
             if self._nbytes < self._store.traits.batch_nbytes:
                 return
             values, self._values, self._nbytes = self._values, [], 0
@@ -108,8 +104,7 @@ class _Batch:
 
     def erase(self, key: str) -> None:
         """Remove a chunk when all others are stored."""
-        with self._guard:
-            self._erased.append(key)
+        self._erased.append(key)
 
     def flush(self) -> None:
         """Store the remaining chunks."""
