@@ -64,7 +64,7 @@ _MAX_ITEM = 256  # bytes, as in native.h
 _MAX_CODECS = 8
 _MAX_KEY = 1000  # bytes, less than in native.h
 _MAX_DIMS = 32
-_POINTS_PER_CHUNK = 500
+_POINTS_PER_CHUNK = 1000
 _LARGE_NBYTES = 1 << 17  # larger chunks of remote stores count for the limit of memory
 _MAX_CHUNK_NBYTES = (
     1 << 21

@@ -50,18 +50,6 @@ class StoredNode(ABC, Generic[M]):
         Whether the metadata are assumed: the stored ones are neither read nor written.
     """
 
-    __slots__ = (
-        "consolidated",
-        "extensions",
-        "fixed",
-        "format",
-        "ignored_extensions",
-        "metadata",
-        "path",
-        "read_only",
-        "store",
-    )
-
     def __init__(
         self,
         store: Store,
@@ -158,8 +146,6 @@ class StoredGroup(StoredNode[GroupMetadata]):
     All paths are paths in the store, as :attr:`path` is.  Members are opened with ``extensions``.
     """
 
-    __slots__ = ()
-
     @property
     def uses_consolidated(self) -> bool:
         """Whether members are looked up in consolidated metadata."""
@@ -167,9 +153,9 @@ class StoredGroup(StoredNode[GroupMetadata]):
 
     def find(self, path: str) -> NodeMetadata | None:
         """Metadata of the group or a node below it; None if there is none."""
-        consolidated = self.consolidated
-        if consolidated is not None and consolidated.lookup and path != self.path:
-            return consolidated.node(path)
+        view = self.consolidated
+        if view is not None and view.lookup and path != self.path:
+            return view.node(path)
         return self.format.read(self.store, path)
 
     def children(self, path: str) -> Iterator[tuple[str, NodeMetadata]]:

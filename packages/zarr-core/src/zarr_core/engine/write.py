@@ -165,9 +165,9 @@ def _write_chunks(
     else:
         projections = project(selection, stored.axes)
         is_plain = constant is None and not fields and value.dtype == stored.resolved.dtype
-        if stored.native is not None and is_plain:
+        if is_plain and (plan := stored.native) is not None:
             # Compiled code returns the chunks that it leaves to Python, or None for all.
-            left = stored.native.write(stored, selection, value)
+            left = plan.write(stored, selection, value)
             if left is not None:
                 projections = (item for item in projections if item.chunk_coords in left)
     writer = _ChunkWriter(stored, value, constant, fields)
