@@ -125,26 +125,11 @@ def check_parts(shape, axes, selection) -> None:
         assert part.is_whole_encoded_chunk == other.is_whole_encoded_chunk
 
 
-@given(cases("box"))
-def test_parts_of_a_box(case):
-    check_parts(*case)
-
-
-@given(cases("outer"))
-@settings(max_examples=200)
-def test_parts_of_an_outer_product(case):
-    check_parts(*case)
-
-
-@given(cases("points"))
-def test_parts_of_points(case):
-    check_parts(*case)
-
-
-@given(cases("mask"))
-@settings(max_examples=200)
-def test_parts_of_a_mask(case):
-    check_parts(*case)
+@pytest.mark.parametrize("kind", ["box", "outer", "points", "mask"])
+@given(data=st.data())
+@settings(max_examples=150)
+def test_parts_are_the_selection(kind, data):
+    check_parts(*data.draw(cases(kind)))
 
 
 @pytest.mark.parametrize(("name", "limit"), [("_BLOCK", 1), ("_BLOCK", 4), ("_LARGEST", 3)])

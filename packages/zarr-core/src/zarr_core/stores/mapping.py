@@ -6,6 +6,7 @@ URL:            none: pass the mapping to ``open``
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ class MappingStore(Store):
     Parameters
     ----------
     mapping : Mapping of str to bytes
-        The values: objects with the buffer protocol, or arrays.  Written values are always
+        The values: objects with the buffer protocol.  Written values are always
         ``bytes``.  Only ``KeyError`` means that a key is missing.  The store is read-only if
         this is not a ``MutableMapping``.
     read_only : bool
@@ -128,14 +129,8 @@ class MappingStore(Store):
     # --- helpers ---
 
     def _as_bytes(self, key: str, value: Any) -> bytes:
-        try:
+        with suppress(TypeError, ValueError):  # not a buffer
             view = memoryview(value)
-        except (TypeError, ValueError):  # not a buffer, or unsupported elements
-            array = value.__array__() if hasattr(value, "__array__") else None
-            if array is not None and not array.dtype.hasobject:
-                data: bytes = array.tobytes()
-                return data
-        else:
             if "O" not in view.format:  # not pointers
                 return view.tobytes()
         raise StoreReadError(
