@@ -10,6 +10,7 @@ import re
 import sys
 from dataclasses import fields
 from enum import Enum
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -63,6 +64,7 @@ _MAX_ITEM = 256  # bytes, as in native.h
 _MAX_CODECS = 8
 _MAX_KEY = 1000  # bytes, less than in native.h
 _MAX_DIMS = 32
+_POINTS_PER_CHUNK = 1000
 _LARGE_NBYTES = 1 << 17  # larger chunks of remote stores count for the limit of memory
 _MAX_CHUNK_NBYTES = (
     1 << 21
@@ -163,6 +165,9 @@ class Plan(NativePlan):
             left = _native.read_box(self._plan, index, out, available_threads, values)
         elif kind is CoordinateIndexer and selection.index:
             index = selection.index
+            chunks = prod(axis.count for axis in array.axes)
+            if len(index[0]) > _POINTS_PER_CHUNK * chunks:  # NumPy selects many points faster
+                return None
             left = _native.read_points(self._plan, index, out, available_threads, values)
         return None if left is None else set(left)
 

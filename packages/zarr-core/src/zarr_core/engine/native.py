@@ -10,44 +10,19 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, is_ordinary_error
-from zarr_core.interfaces.native import NativePlan
 from zarr_core.messages import log, warn_once
 from zarr_core.registry import discovery, overrides, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     import numpy as np
 
-    from zarr_core.interfaces.selection import MaskIndexer, Selection
+    from zarr_core.interfaces.native import NativePlan
 
     Array = np.ndarray[Any, Any]
 
 # must_understand=False: a missing extension is not an error, except for the setting "require".
 _DEFINITION = ExtensionDefinition("default", must_understand=False)
 NOT_INSTALLED = "zarr-native is not installed"
-
-
-class _Undecided(NativePlan):
-    """The plan of an array that was neither read nor written; replaces itself."""
-
-    __slots__ = ()
-
-    def read(
-        self, array: Any, selection: Selection | MaskIndexer, out: Array
-    ) -> Collection[tuple[int, ...]] | None:
-        plan = array.native = _decide(array)
-        return None if plan is None else plan.read(array, selection, out)
-
-    def write(
-        self, array: Any, selection: Selection | MaskIndexer, value: Array
-    ) -> Collection[tuple[int, ...]] | None:
-        plan = array.native = _decide(array)
-        return None if plan is None else plan.write(array, selection, value)
-
-
-UNDECIDED = _Undecided()
-"""The plan of an array that was just opened."""
 
 
 def native_reason_against(array: Any) -> str:
@@ -61,7 +36,7 @@ def native_reason_against(array: Any) -> str:
     return plan if isinstance(plan, str) else ""
 
 
-def _decide(array: Any) -> NativePlan | None:
+def native_plan(array: Any) -> NativePlan | None:
     """The plan of an array; None if Python processes its chunks, which can be an error."""
     is_available = "native" in discovery.scan() or array.extensions
     if not is_available and config.settings.native != "require":  # as fast as possible

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from math import prod
 from operator import lt
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from zarr_core.config import config
-from zarr_core.engine.native import UNDECIDED
+from zarr_core.engine.native import native_plan
 from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader, decode_again
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.scratch import Scratch, remote_memory
@@ -35,11 +35,10 @@ if TYPE_CHECKING:
     from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.resolved_metadata import ResolvedMetadata, WriteEmptyChunks
-    from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import Codec
     from zarr_core.interfaces.format import Format
     from zarr_core.interfaces.native import NativePlan
-    from zarr_core.interfaces.selection import AnySelection
+    from zarr_core.interfaces.selection import Selection
     from zarr_core.interfaces.store import Store
     from zarr_core.registry.overrides import Extensions
     from zarr_core.selection.projection import ChunkProjection
@@ -82,32 +81,9 @@ class StoredArray(StoredNode[ArrayMetadata]):
     threads : int or None
         The number of concurrent requests of a store with latency, or calls of a codec that waits:
         fewer for large chunks, since each needs memory.
-    native : NativePlan or None
-        How compiled code processes the chunks; None if Python processes them.
     """
 
-    __slots__ = (
-        "_readers",
-        "axes",
-        "chunk_key",
-        "chunk_store",
-        "missing_is_error",
-        "native",
-        "prefix",
-        "resolved",
-        "result_order",
-        "threads",
-    )
-
-    resolved: ResolvedMetadata
-    missing_is_error: bool
-    result_order: Literal["C", "F"] | None
-    chunk_store: Store
-    prefix: str
-    axes: tuple[ChunkAxis, ...]
     chunk_key: Callable[[tuple[int, ...]], str]
-    threads: int | None
-    native: NativePlan | None
 
     def __init__(
         self,
@@ -148,7 +124,8 @@ class StoredArray(StoredNode[ArrayMetadata]):
             nbytes = self.codecs.inner_chunk_nbytes or 1
             most = max(remote_memory.limit // nbytes, _MANY_REQUESTS)
             self.threads = min(self.threads, most)
-        self.native = None if config.settings.native == "off" else UNDECIDED
+        if config.settings.native == "off":
+            self.native = None
         if resolved.affixes is None or not self.axes:
             encode = resolved.key_encoding.encode
             self.chunk_key = lambda chunk_coords: prefix + encode(chunk_coords)
@@ -158,14 +135,20 @@ class StoredArray(StoredNode[ArrayMetadata]):
             self.chunk_key = ((prefix + before).replace("%", "%%") + numbers).__mod__
         self._readers: dict[PreparedCodecChain, ChunkReader] = {}
 
+    @cached_property
+    def native(self) -> NativePlan | None:
+        """How compiled code processes the chunks, decided at first use; None if Python does it."""
+        return native_plan(self)
+
     # --- elements ---
 
-    def read(self, selection: AnySelection, out: Array) -> None:
+    def read(self, selection: Selection, out: Array) -> None:
         """Read a selection into an array of its shape and the data type."""
         if not out.size:
             return
         # Compiled code reads what it can.  ``left`` are the chunks that it leaves; None for all.
-        left = None if self.native is None else self.native.read(self, selection, out)
+        plan = self.native
+        left = None if plan is None else plan.read(self, selection, out)
         if left is not None and not left:
             return
         reader = self.chunk_reader((0,) * len(self.axes))

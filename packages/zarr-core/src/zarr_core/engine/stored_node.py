@@ -50,18 +50,6 @@ class StoredNode(ABC, Generic[M]):
         Whether the metadata are assumed: the stored ones are neither read nor written.
     """
 
-    __slots__ = (
-        "consolidated",
-        "extensions",
-        "fixed",
-        "format",
-        "ignored_extensions",
-        "metadata",
-        "path",
-        "read_only",
-        "store",
-    )
-
     def __init__(
         self,
         store: Store,
@@ -157,8 +145,6 @@ class StoredGroup(StoredNode[GroupMetadata]):
 
     All paths are paths in the store, as :attr:`path` is.  Members are opened with ``extensions``.
     """
-
-    __slots__ = ()
 
     @property
     def uses_consolidated(self) -> bool:

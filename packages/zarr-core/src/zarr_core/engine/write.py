@@ -23,6 +23,7 @@ from zarr_core.engine.scratch import Scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, StoreError, unconfirmed_note
 from zarr_core.interfaces.chunk_observer import changing, observers
 from zarr_core.interfaces.selection import BasicIndexer
+from zarr_core.interfaces.store import to_bytes
 from zarr_core.selection.projection import project, put
 from zarr_core.threads import INTERRUPTS, parallel_for
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.interfaces.byte_reader import ByteReader
-    from zarr_core.interfaces.selection import AnySelection
+    from zarr_core.interfaces.selection import Selection
     from zarr_core.interfaces.store import Buffers, Store
     from zarr_core.selection.projection import ChunkProjection
 
@@ -80,7 +81,7 @@ class UnconfirmedKeys:
 
 
 class _Batch:
-    """Small encoded chunks that a store keeps together, as it has transactions."""
+    """Encoded chunks that a store keeps together, as it has transactions."""
 
     def __init__(self, store: Store, unconfirmed: UnconfirmedKeys) -> None:
         self._store = store
@@ -92,15 +93,10 @@ class _Batch:
 
     def set(self, key: str, buffers: Buffers) -> None:
         """Store a chunk now or with others; copies its bytes, since scratch memory is reused."""
-        pieces = [buffers] if isinstance(buffers, bytes | bytearray | memoryview) else buffers
-        nbytes = sum(map(len, pieces))
-        if nbytes >= self._store.traits.batch_nbytes:
-            self._store.set(key, buffers)
-            return
-        data = b"".join(pieces)
+        data = to_bytes(buffers)
         with self._guard:
             self._values.append((key, data))
-            self._nbytes += nbytes + len(key)
+            self._nbytes += len(key) + len(data)
             if self._nbytes < self._store.traits.batch_nbytes:
                 return
             values, self._values, self._nbytes = self._values, [], 0
@@ -108,8 +104,7 @@ class _Batch:
 
     def erase(self, key: str) -> None:
         """Remove a chunk when all others are stored."""
-        with self._guard:
-            self._erased.append(key)
+        self._erased.append(key)
 
     def flush(self) -> None:
         """Store the remaining chunks."""
@@ -128,7 +123,7 @@ class _Batch:
 
 def write(
     stored: StoredArray,
-    selection: AnySelection,
+    selection: Selection,
     value: Array,
     fields: str | list[str] | None = None,
 ) -> None:
@@ -152,7 +147,7 @@ def write(
 
 
 def _write_chunks(
-    stored: StoredArray, selection: AnySelection, value: Array, fields: str | list[str] | None
+    stored: StoredArray, selection: Selection, value: Array, fields: str | list[str] | None
 ) -> None:
     codecs = stored.codecs
     parallel = True if fields else stored.parallel(codecs.inner_chunk_nbytes)
@@ -170,9 +165,9 @@ def _write_chunks(
     else:
         projections = project(selection, stored.axes)
         is_plain = constant is None and not fields and value.dtype == stored.resolved.dtype
-        if stored.native is not None and is_plain:
+        if is_plain and (plan := stored.native) is not None:
             # Compiled code returns the chunks that it leaves to Python, or None for all.
-            left = stored.native.write(stored, selection, value)
+            left = plan.write(stored, selection, value)
             if left is not None:
                 projections = (item for item in projections if item.chunk_coords in left)
     writer = _ChunkWriter(stored, value, constant, fields)
@@ -196,7 +191,7 @@ def _cast(stored: StoredArray, values: Array) -> Array:
 
 
 def _stored_projections(
-    stored: StoredArray, selection: AnySelection, value: Array
+    stored: StoredArray, selection: Selection, value: Array
 ) -> Iterator[ChunkProjection] | None:
     """The projections onto stored chunks alone, if missing chunks contain the value; otherwise None."""
     store = stored.chunk_store
@@ -288,7 +283,7 @@ class _ChunkWriter:
             self.unconfirmed.fail([key], error)
 
     def _update(
-        self, codecs: PreparedCodecChain, key: str, selection: AnySelection, elements: Array
+        self, codecs: PreparedCodecChain, key: str, selection: Selection, elements: Array
     ) -> None:
         """Change a part of a stored chunk; read it again if it cannot be decoded."""
         change = partial(self._change, codecs, selection, elements)
@@ -300,7 +295,7 @@ class _ChunkWriter:
     def _change(
         self,
         codecs: PreparedCodecChain,
-        selection: AnySelection,
+        selection: Selection,
         elements: Array,
         reader: ByteReader | None,
     ) -> Buffers | None:

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cached_property
 from inspect import signature
+from math import prod
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 if TYPE_CHECKING:
@@ -57,10 +58,7 @@ class ArrayRepresentation:
     @cached_property
     def size(self) -> int:
         """Number of elements."""
-        size = 1
-        for length in self.shape:
-            size *= length
-        return size
+        return prod(self.shape)
 
     @cached_property
     def nbytes(self) -> int | None:

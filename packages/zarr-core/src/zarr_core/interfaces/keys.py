@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from zarr_core.errors import StoreKeyError
 from zarr_core.threads import acquire_interruptibly, call_after_fork
@@ -71,36 +72,21 @@ def _is_key(name: str) -> bool:
 # --- locks ---
 
 
-class _Lock:
-    __slots__ = ("lock", "users")
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.users = 0
-
-
-_locks: dict[Hashable, _Lock] = {}
+# A lock exists as long as a thread refers to it: the one that has it, and those that wait.
+_locks: WeakValueDictionary[Hashable, threading.Lock] = WeakValueDictionary()
 _locks_guard = threading.Lock()
 
 
 @contextmanager
 def key_lock(location: Hashable, key: str) -> Iterator[None]:
     """Hold the lock of one key; equal values of ``location`` identify the same store."""
-    name = (location, key)
     with _locks_guard:
-        entry = _locks.setdefault(name, _Lock())
-        entry.users += 1
+        lock = _locks.setdefault((location, key), threading.Lock())
+    acquire_interruptibly(lock)
     try:
-        acquire_interruptibly(entry.lock)
-        try:
-            yield
-        finally:
-            entry.lock.release()
+        yield
     finally:
-        with _locks_guard:
-            entry.users -= 1
-            if not entry.users:
-                _locks.pop(name, None)
+        lock.release()
 
 
 def _after_fork() -> None:

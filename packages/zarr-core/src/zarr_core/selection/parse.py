@@ -20,7 +20,6 @@ from zarr_core.errors import SelectionError
 from zarr_core.interfaces.selection import (
     BasicIndexer,
     CoordinateIndexer,
-    MaskIndexer,
     OrthogonalIndexer,
 )
 from zarr_core.messages import quoted
@@ -31,12 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.interfaces.chunk_grid import ChunkAxis
-    from zarr_core.interfaces.selection import AnySelection, Indices, Selection
+    from zarr_core.interfaces.selection import Indices, Selection
 
     Array = np.ndarray[Any, Any]
 
 _LARGEST = int(np.iinfo(np.intp).max)
-_SPARSE = 8  # bytes of a coordinate per byte of a mask
 _INSTEAD = "use oindex for the outer product of arrays, or vindex for points"
 
 
@@ -45,7 +43,7 @@ class ParsedSelection(NamedTuple):
 
     Parameters
     ----------
-    selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
+    selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
         The selected elements.  ``selection.shape`` is the *engine's shape*: one axis per
         dimension, or one axis of coordinates.
     shape : tuple of int
@@ -62,7 +60,7 @@ class ParsedSelection(NamedTuple):
         an argument for :func:`numpy.transpose`.
     """
 
-    selection: AnySelection
+    selection: Selection
     shape: tuple[int, ...]
     reversed_axes: tuple[int, ...] = ()
     scalar: bool = False
@@ -431,8 +429,8 @@ def _points(
 ) -> ParsedSelection:
     """Indices along several dimensions: the selection as points, even along its slices."""
     size = prod(result_shape)
-    if not parts and not size:
-        return ParsedSelection(MaskIndexer(np.zeros((), bool)), result_shape)
+    if not parts and not size:  # an empty index would select the element
+        return ParsedSelection(CoordinateIndexer((np.empty(0, np.intp),)), result_shape)
     if not parts and size != 1:
         raise SelectionError(
             "no element of an array without dimensions is selected; read it with array[()], "
@@ -554,28 +552,25 @@ def _within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...])
     return indices
 
 
-def _mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> AnySelection:
+def _mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Selection:
     """The selection of the elements where a mask is true, in C order.
 
-    A BasicIndexer if they are all elements of a box; the indexer of their coordinates if those take
-    less memory than the mask; otherwise a MaskIndexer.
+    A BasicIndexer if they are all elements of a box, without an array of coordinates.
     """
     if mask.dtype.kind != "b":
         raise SelectionError(f"a mask holds booleans, not {mask.dtype}", shape)
     if mask.shape != shape:
         raise SelectionError(f"a mask of shape {mask.shape} does not fit", shape)
-    count = np.count_nonzero(mask)
-    if count * mask.ndim * _SPARSE <= mask.size:
-        points = tuple(np.ascontiguousarray(indices) for indices in np.nonzero(mask))
-        return _points_selection(points)
     box: list[slice] = []
     inside = mask
     for axis in range(mask.ndim):
         others = tuple(other for other in range(mask.ndim) if other != axis)
         some = np.flatnonzero(inside.any(axis=others))
-        box.append(slice(int(some[0]), int(some[-1]) + 1, 1))
+        box.append(slice(int(some[0]), int(some[-1]) + 1, 1) if len(some) else slice(0, 0, 1))
         inside = mask[tuple(box)]
-    return BasicIndexer(tuple(box)) if count == inside.size else MaskIndexer(mask)
+    if inside.all():
+        return BasicIndexer(tuple(box))
+    return _points_selection(tuple(map(np.ascontiguousarray, np.nonzero(mask))))
 
 
 def _points_selection(points: tuple[Indices, ...]) -> Selection:

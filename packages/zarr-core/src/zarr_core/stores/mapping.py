@@ -6,12 +6,13 @@ URL:            none: pass the mapping to ``open``
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadError
 from zarr_core.interfaces.keys import check_key, check_prefix, only_keys
-from zarr_core.interfaces.store import Store
+from zarr_core.interfaces.store import Store, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ class MappingStore(Store):
     Parameters
     ----------
     mapping : Mapping of str to bytes
-        The values: objects with the buffer protocol, or arrays.  Written values are always
+        The values: objects with the buffer protocol.  Written values are always
         ``bytes``.  Only ``KeyError`` means that a key is missing.  The store is read-only if
         this is not a ``MutableMapping``.
     read_only : bool
@@ -64,21 +65,14 @@ class MappingStore(Store):
             return value
         return self._as_bytes(key, value)
 
-    def exists(self, key: str) -> bool:
-        check_key(key)
-        try:
-            return key in self._mapping
-        except Exception as error:
-            raise self._failure(key, error, reads=True) from error
-
     # --- writeable ---
 
     def set(self, key: str, value: Buffers) -> None:
         check_key(key)
         self._require_writable(key)
-        copy = bytes(value) if isinstance(value, _BUFFERS) else b"".join(value)
+        data = to_bytes(value)
         try:
-            self._mapping[key] = copy
+            self._mapping[key] = data
         except Exception as error:
             raise self._failure(key, error) from error
 
@@ -96,10 +90,12 @@ class MappingStore(Store):
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
-        keys = [
-            key for key in self._keys(prefix) if isinstance(key, str) and key.startswith(prefix)
-        ]
-        return iter(only_keys(keys))
+        try:
+            keys = list(self._mapping)  # of a dictionary in one step, without the GIL too
+        except Exception as error:
+            raise self._failure(prefix, error, reads=True) from error
+        names = [key for key in keys if isinstance(key, str) and key.startswith(prefix)]
+        return iter(only_keys(names))
 
     # --- the object ---
 
@@ -132,26 +128,9 @@ class MappingStore(Store):
 
     # --- helpers ---
 
-    def _keys(self, prefix: str) -> list[Any]:
-        """Copy all keys; of a dictionary in one step, without the GIL too."""
-        for attempt in range(_ATTEMPTS):
-            try:
-                return list(self._mapping)
-            except Exception as error:
-                # Another thread may have changed another kind of mapping.
-                if not isinstance(error, RuntimeError) or attempt == _ATTEMPTS - 1:
-                    raise self._failure(prefix, error, reads=True) from error
-        raise AssertionError("the last attempt raises")
-
     def _as_bytes(self, key: str, value: Any) -> bytes:
-        try:
+        with suppress(TypeError, ValueError):  # not a buffer
             view = memoryview(value)
-        except (TypeError, ValueError):  # not a buffer, or unsupported elements
-            array = value.__array__() if hasattr(value, "__array__") else None
-            if array is not None and not array.dtype.hasobject:
-                data: bytes = array.tobytes()
-                return data
-        else:
             if "O" not in view.format:  # not pointers
                 return view.tobytes()
         raise StoreReadError(
@@ -165,7 +144,3 @@ class MappingStore(Store):
             return StoreKeyError(f"the mapping has no such keys: {error}", self, ascii(key))
         reason = f"the mapping failed: {type(error).__name__}: {error}"
         return (StoreReadError if reads else StoreError)(reason, store=self, key=key)
-
-
-_ATTEMPTS = 100
-_BUFFERS = (bytes, bytearray, memoryview)
