@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from contextlib import contextmanager
 from itertools import chain
@@ -20,7 +21,6 @@ from zarr_stores._reader_store import ReaderStore, replaced
 from zarr_stores.cache.caching_store import InvalidatingStore
 from zarr_stores.cache.disk_files import Directory
 from zarr_stores.cache.pool import validate_check
-from zarr_stores.cache.reader import ReopeningReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -315,8 +315,11 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         return (self.inner, self.path, self._max_bytes, *options)
 
 
-class _CachedReader(ReopeningReader):
-    """Reader of one generation of a value, some blocks of which are cached."""
+class _CachedReader(ByteReader):
+    """Reader of one generation of a value, some blocks of which are cached.
+
+    The value is opened in the inner store only for blocks that are not.
+    """
 
     def __init__(
         self,
@@ -327,8 +330,10 @@ class _CachedReader(ReopeningReader):
         inner: ByteReader | None,
         opened: float,
     ) -> None:
-        super().__init__(store, key, inner)
-        self._cache = store
+        self._store = store
+        self._key = key
+        self._inner = inner
+        self._guard = threading.Lock()
         self._entry = entry
         self.size = entry.size or 0
         self._state = state
@@ -364,7 +369,10 @@ class _CachedReader(ReopeningReader):
     def _fetch(self, missing: Sequence[tuple[int, memoryview, tuple[int, int]]]) -> None:
         """Read runs of blocks from the inner store and cache them."""
         begin, end = self._entry.bounds(*missing[0][2])
-        inner = self._opened(ByteRange(begin, end - begin))
+        with self._guard:
+            if self._inner is None:
+                self._inner = self._reopen(ByteRange(begin, end - begin))
+            inner = self._inner
         fetched = []
         for start, buffer, run in missing:
             begin, end = self._entry.bounds(*run)
@@ -396,6 +404,12 @@ class _CachedReader(ReopeningReader):
         if self._directory.changes(path) != changes:
             raise replaced(self._store, self._key)
         self._validated = time.time()
-        inner = self._cache.reopen(self._key, self._entry, first)
+        inner = self._store.reopen(self._key, self._entry, first)
         self.gap_nbytes = self._directory.gap_nbytes = inner.gap_nbytes
         return inner
+
+    def close(self) -> None:
+        with self._guard:
+            inner, self._inner = self._inner, None
+        if inner is not None:
+            inner.close()
