@@ -68,8 +68,6 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         comparison, by any process, is older than this number of seconds.
     block_bytes : int
         Length of the blocks in which values are read and cached.
-    keep_missing : bool
-        Whether to cache that a key is missing; it is checked as values are.
     name : str, optional
         Name of the store in the cache; by default its URL.  Pass a name if the URL is
         ambiguous, for example if it does not contain the server.
@@ -99,7 +97,6 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         max_bytes: int | None,
         check: Literal["generation", "never"] | float = "generation",
         block_bytes: int = 1 << 16,
-        keep_missing: bool = False,
         name: str | None = None,
     ) -> None:
         super().__init__(inner)
@@ -116,7 +113,6 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         self._max_bytes = max_bytes
         self._check = check
         self._block_bytes = block_bytes
-        self._keep_missing = keep_missing
         self._name = name
         self._store_name = inner.url if name is None else name
         self.directory = Directory(self.path, max_bytes)
@@ -183,8 +179,7 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         if entry is None or fresh:
             return entry
         now = time.time()
-        generation = self.inner.generation(key)
-        if generation != (None if entry.size is None else entry.generation):
+        if self.inner.generation(key) != entry.generation:
             self._invalidate(key)
             return None
         try:
@@ -205,21 +200,16 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
             started = time.time()
             changes = directory.changes(path)  # an outdated file was removed
             inner, generation = self._open_inner(key, self._in_blocks(first))
-            size = None if inner is None else inner.size
-            keeps = self._keep_missing if inner is None else generation is not None
-            if keeps:
+            if inner is not None and generation is not None:
                 try:
                     entry = directory.create(
-                        path, generation or "", size, self._block_bytes, changes
+                        path, generation, inner.size, self._block_bytes, changes
                     )
                 except OSError:
                     directory.count(errors=1)
-            if entry is None or inner is None:
+            if entry is None:
                 directory.count(misses=1)
                 return inner
-        elif entry.size is None:
-            directory.count(hits=1)
-            return None
         return _CachedReader(self, key, entry, (path, changes), inner, started)
 
     def _in_blocks(self, first: ByteRange | None) -> ByteRange | None:
@@ -278,7 +268,7 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
 
     def exists(self, key: str) -> bool:
         entry, fresh = self._entry(self._path(key))
-        return entry.size is not None if entry is not None and fresh else self.inner.exists(key)
+        return (entry is not None and fresh) or self.inner.exists(key)
 
     def getsize(self, key: str) -> int | None:
         entry, fresh = self._entry(self._path(key))
@@ -311,7 +301,7 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
     # --- the object ---
 
     def _arguments(self) -> tuple[Any, ...]:
-        options = (self._check, self._block_bytes, self._keep_missing, self._name)
+        options = (self._check, self._block_bytes, self._name)
         return (self.inner, self.path, self._max_bytes, *options)
 
 
@@ -335,7 +325,7 @@ class _CachedReader(ByteReader):
         self._inner = inner
         self._guard = threading.Lock()
         self._entry = entry
-        self.size = entry.size or 0
+        self.size = entry.size
         self._state = state
         self._validated = opened
         self.generation = entry.generation or None
