@@ -8,7 +8,7 @@ from counting_store import CountingStore, VersionedStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_contract import get_into
-from zarr_core.extension import ByteRange, StoreError, ValueReplacedError
+from zarr_core.extension import ByteRange, StoreError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.cache.chunk_cache import ChunkCacheStore
@@ -56,23 +56,6 @@ def test_too_large_values_are_not_cached(inner):
     assert store.cache_info().nbytes == 3
 
 
-def test_parts_are_kept(inner):
-    inner.set("k", bytes(range(100)))
-    store = LRUCacheStore(inner, 1000)
-    inner.calls.clear()
-    for _ in range(3):
-        part = store.get_partial_values([("k", ByteRange(5, 3))])[0]
-        assert bytes(part) == b"\5\6\7"
-        with store.open_value("k") as reader:
-            buffer = memoryview(bytearray(2))
-            reader.read_into([(90, buffer)])
-            assert bytes(buffer) == bytes([90, 91])
-            assert bytes(reader.read(10, 2)) == bytes([10, 11])
-    assert inner.count("get_partial_values") == 1
-    assert inner.count("reader.read", "reader.read_into") == 2
-    assert store.cache_info().nbytes == 7
-
-
 def test_views_cannot_be_written(tmp_path):
     store = LRUCacheStore(LocalStore(tmp_path), 1000)
     store.set("k", b"0123456789")
@@ -87,7 +70,7 @@ def test_views_cannot_be_written(tmp_path):
 
 def test_changes_of_others_are_visible_after_invalidation(inner):
     inner.set("k", b"old")
-    store = LRUCacheStore(inner, 100)
+    store = LRUCacheStore(inner, 1000)
     assert store.get("k") == b"old"
     assert list(store.list()) == ["k"]
     assert store.list_dir("") == (["k"], [])
@@ -133,15 +116,6 @@ def test_a_reader_does_not_take_parts_of_a_later_generation(inner):
     assert store.get("k") == b"new"
 
 
-def test_parts_of_a_value_whose_size_others_changed_are_forgotten(inner):
-    inner.set("k", b"old")
-    store = LRUCacheStore(inner, 100)
-    for value in (b"old", b"other"):
-        inner.set("k", value)
-        with store.open_value("k") as reader:
-            assert bytes(reader.read(0, 3)) == value[:3]
-
-
 def test_an_array_is_read_from_memory(inner):
     data = np.arange(1000, dtype="i4").reshape(20, 50)
     zarr.create_array(inner, data=data, chunks=(7, 20))
@@ -169,78 +143,29 @@ def test_a_negative_size_is_rejected():
 # --- values that are read in parts ---
 
 
-@pytest.fixture
-def server():
-    return VersionedStore(MemoryStore())
-
-
-def test_shards_are_read_from_memory(server):
-    data = np.arange(64 * 64, dtype="i4").reshape(64, 64)
-    zarr.create_array(server, data=data, chunks=(4, 64), shards=(32, 64), compressors=None)
-    store = LRUCacheStore(server, 10**6)
-    store.in_memory = False
-    array = zarr.open_array(store, mode="r")
-    selections = [(slice(4, 12),), (slice(20, 50, 8), 5), (40,), (slice(30, 34), slice(3, 9))]
-    for selection in selections:
-        assert np.array_equal(array[selection], data[selection])
+def test_parts_of_values_that_are_not_cached_are_those_of_the_store(server):
+    server.set("k", bytes(range(200)))
+    store = LRUCacheStore(server, 1000)
+    for count in (1, 2):
+        for open_value in (store.open_value, store.open_cached):
+            with open_value("k", ByteRange(5, 3)) as reader:
+                assert bytes(reader.read(5, 3)) == b"\5\6\7"
+                assert (reader.size, reader.max_concurrency, reader.gap_nbytes) == (200, 7, 77)
+                assert reader.generation == server.generation("k")
+        assert [bytes(it) for it in store.get_partial_values([("k", ByteRange(5, 3))])] == [
+            b"\5\6\7"
+        ]
+        assert store.cache_info() == (0, 3 * count, 0, 1000)
+    store.get("k")
     server.calls.clear()
-    for selection in selections:
-        assert np.array_equal(array[selection], data[selection])
+    with store.open_cached("k") as reader:
+        assert bytes(reader.read(5, 3)) == b"\5\6\7"
     assert server.calls == []
 
 
-def test_a_value_is_opened_for_what_is_not_held_alone(server):
-    server.set("k", bytes(range(200)))
-    store = LRUCacheStore(server, 1000)
-    for _ in range(3):
-        with store.open_value("k") as reader:
-            assert bytes(reader.read(5, 3)) == b"\5\6\7"
-            assert (reader.size, reader.max_concurrency, reader.gap_nbytes) == (200, 7, 77)
-            assert reader.generation == store.generation("k")
-            with pytest.raises(StoreError):
-                reader.read(199, 2)
-    assert (server.count("open_value"), server.count("reader.read")) == (1, 1)
-    assert store.exists("k")
-    assert store.getsize("k") == 200
-    assert server.count("exists", "getsize") == 0
-    with store.open_value("k") as reader:
-        buffers = [memoryview(bytearray(length)) for length in (3, 4)]
-        reader.read_into(list(zip([5, 100], buffers, strict=True)))
-        assert [bytes(buffer) for buffer in buffers] == [b"\5\6\7", b"defg"]
-    assert server.count("open_value") == 2
-    assert server.nbytes("reader.read_into") == 4
-
-
-def test_parts_of_two_versions_are_never_mixed(server):
-    server.set("k", b"old " * 10)
-    store = LRUCacheStore(server, 1000)
-    with store.open_value("k") as reader:
-        assert bytes(reader.read(0, 4)) == b"old "
-    server.set("k", b"new " * 10)
-    with store.open_value("k") as reader:
-        assert bytes(reader.read(0, 4)) == b"old "  # until it is invalidated
-        with pytest.raises(ValueReplacedError):
-            reader.read(4, 4)
-    with store.open_value("k") as reader:
-        assert bytes(reader.read(0, 8)) == b"new new "
-    server.erase("k")
-    with store.open_value("k") as reader, pytest.raises(ValueReplacedError):
-        reader.read(8, 4)
-    assert store.open_value("k") is None
-
-
-def test_an_array_is_read_again_after_its_shard_is_replaced(server):
-    data = np.arange(8 * 6000, dtype="i4").reshape(8, 6000)
-    array = zarr.create_array(
-        server, data=data, chunks=(1, 6000), shards=(8, 6000), compressors=None
-    )
-    store = LRUCacheStore(server, 10**6)
-    store.in_memory = False
-    cached = zarr.open_array(store, mode="r")
-    assert np.array_equal(cached[0], data[0])
-    array[...] = data + 1
-    assert np.array_equal(cached[3], data[3] + 1)
-    assert np.array_equal(cached[0], data[0] + 1)
+@pytest.fixture
+def server():
+    return VersionedStore(MemoryStore())
 
 
 def test_a_value_read_as_a_whole_is_cached_as_a_whole():
@@ -501,24 +426,3 @@ def test_several_values_are_stored_in_one_call(wrap):
     assert batches == [[("a", b"new"), ("b", b"new")]]
     inner.inner._mapping["a"] = b"new"
     assert store.get("a") == b"new"  # not that of the cache
-
-
-@pytest.mark.parametrize(("start", "length"), [(100, 4), (0, 3), (199, 1)])
-def test_a_value_is_opened_with_the_part_that_is_missing(start, length):
-    class Opened(VersionedStore):
-        def open_value(self, key, first=None):
-            parts.append(first)
-            return super().open_value(key, first)
-
-    parts = []
-    inner = Opened(MemoryStore())
-    inner.set("k", bytes(range(200)))
-    store = LRUCacheStore(inner, 1000)
-    with store.open_value("k", ByteRange(50, 2)) as reader:
-        reader.read(50, 2)
-    parts.clear()
-    with store.open_value("k", ByteRange(50, 2)) as reader:
-        assert bytes(reader.read(50, 2)) == b"23"
-        assert parts == []
-        assert bytes(reader.read(start, length)) == bytes(range(200))[start : start + length]
-    assert parts == [ByteRange(start, length)]

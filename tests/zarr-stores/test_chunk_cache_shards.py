@@ -71,16 +71,16 @@ def test_chunks_that_two_reads_kept_are_of_one_shard(store):
     writer = zarr.open_array(store, mode="r+")
     reader[...]
     chunks = reader.store._chunks
-    get, calls = chunks.get, []
+    use, calls = chunks.use, []
 
-    def get_and_change(key, part):
+    def use_and_change(key, part):
         calls.append(part)
         if len(calls) == 3:
             writer[...] = full(2)
             zarr.open_array(reader.store)[...]  # keeps all chunks of the new shard
-        return get(key, part)
+        return use(key, part)
 
-    chunks.get = get_and_change
+    chunks.use = use_and_change
     found = reader[...]
     assert np.unique(found).size == 1, found
 

@@ -56,7 +56,7 @@ class TestNeverAsked(TestDiskCacheOfLocalStore):
 
 
 class TestAskedAfterSeconds(TestNeverAsked):
-    options = {"check": 60, "keep_missing": True, "block_bytes": 1000}
+    options = {"check": 60, "block_bytes": 1000}
 
 
 class TestOverMemory(WrapperContract):
@@ -198,7 +198,7 @@ def test_an_old_value_is_used_until_the_check_interval_ends(inner, tmp_path):
 
 
 def test_writes_are_visible_immediately(inner, tmp_path):
-    store = cached(inner, tmp_path, check="never", keep_missing=True)
+    store = cached(inner, tmp_path, check="never")
     changes = (
         lambda: store.set("a/k", b"1"),
         lambda: store.update("a/k", lambda reader: b"2"),
@@ -222,7 +222,7 @@ def test_writes_are_visible_immediately(inner, tmp_path):
 def test_erased_prefixes_are_visible_immediately(tmp_path, listing):
     inner = LocalStore(tmp_path / "store")
     inner.supports_listing = listing
-    store = cached(inner, tmp_path, check="never", keep_missing=True)
+    store = cached(inner, tmp_path, check="never")
     store.set("a/k", b"1")
     assert bytes(store.get("a/k")) == b"1"
     inner.supports_listing = True
@@ -248,7 +248,7 @@ def test_a_value_read_while_it_is_written_is_not_kept(inner, tmp_path):
 @pytest.mark.parametrize("check", ["generation", 1000, "never"])
 def test_the_writer_sees_its_value_despite_concurrent_readers(tmp_path, check):
     inner = LocalStore(tmp_path / "store")
-    store = cached(inner, tmp_path, check=check, block_bytes=64, keep_missing=True)
+    store = cached(inner, tmp_path, check=check, block_bytes=64)
     done = threading.Event()
     seen = []
 
@@ -310,21 +310,12 @@ def test_readers_without_a_generation(tmp_path):
         assert inner.count("open_value") <= 4
 
 
-def test_missing_keys_are_cached_with_keep_missing(inner, tmp_path):
-    assert cached(inner, tmp_path, check="never").get("k") is None
+def test_missing_keys_are_not_cached(inner, tmp_path):
+    store = cached(inner, tmp_path, check="never")
+    assert store.get("k") is None
     assert files(tmp_path) == []
-    store = cached(inner, tmp_path, check="never", keep_missing=True)
-    assert store.get("k") is None
-    inner.calls.clear()
-    assert store.get("k") is None
-    assert store.open_value("k") is None
-    assert not store.exists("k")
-    assert store.getsize("k") is None
-    assert inner.count() == 0
     inner.set("k", b"v")
-    assert store.get("k") is None
-    asks = cached(inner, tmp_path, keep_missing=True)
-    assert bytes(asks.get("k")) == b"v"
+    assert bytes(store.get("k")) == b"v"
 
 
 # --- files ---
@@ -463,7 +454,7 @@ def test_a_full_disk_is_not_an_error(inner, tmp_path, monkeypatch):
 def test_no_permission_is_not_an_error(inner, tmp_path):
     inner.set("k", b"v" * 1000)
     (tmp_path / "cache").write_bytes(b"a file is in the way")
-    store = cached(inner, tmp_path, keep_missing=True)
+    store = cached(inner, tmp_path)
     for _ in range(2):
         assert bytes(store.get("k")) == b"v" * 1000
         assert store.get("none") is None

@@ -5,8 +5,8 @@ import pytest
 import zarr_core as zarr
 from object_stores import s3_store, same_place
 from zarr_core.extension import ValueReplacedError
+from zarr_stores.cache.chunk_cache import ChunkCacheStore
 from zarr_stores.cache.disk_cache import DiskCacheStore
-from zarr_stores.cache.lru_cache import LRUCacheStore
 from zarr_stores.cache.recheck import recheck
 from zarr_stores.integrity.consolidated import ConsolidatedMetadataStore
 from zarr_stores.object import ObjectStore
@@ -51,7 +51,7 @@ def sharded(direct):
 
 
 def test_a_shard_that_is_held_in_memory_is_not_asked_for(store, sharded, proxy):
-    array = zarr.open_array(LRUCacheStore(store, 10**8), mode="r")
+    array = zarr.open_array(ChunkCacheStore(store, 10**8), mode="r")
     for selection in (np.s_[5:9], np.s_[20:50:8, 7], np.s_[40]):
         methods(proxy)
         assert np.array_equal(array[selection], DATA[selection])
@@ -65,7 +65,7 @@ def test_a_shard_that_is_held_in_memory_is_not_asked_for(store, sharded, proxy):
 
 
 def test_a_replaced_shard_is_read_again(store, sharded, proxy):
-    array = zarr.open_array(LRUCacheStore(store, 10**8), mode="r")
+    array = zarr.open_array(ChunkCacheStore(store, 10**8), mode="r")
     assert np.array_equal(array[5], DATA[5])
     sharded[...] = DATA + 1
     assert np.array_equal(array[9], DATA[9] + 1)
@@ -73,7 +73,7 @@ def test_a_replaced_shard_is_read_again(store, sharded, proxy):
 
 
 def test_a_checked_cache_in_memory_requests_only_versions(store, sharded, proxy):
-    array = zarr.open_array(LRUCacheStore(store, 10**8, check="generation"), mode="r")
+    array = zarr.open_array(ChunkCacheStore(store, 10**8, check="generation"), mode="r")
     assert np.array_equal(array[3:40:5, 7], DATA[3:40:5, 7])
     methods(proxy)
     assert np.array_equal(array[3:40:5, 7], DATA[3:40:5, 7])

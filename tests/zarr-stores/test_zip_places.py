@@ -1,15 +1,11 @@
-"""Archives in file objects and in other stores."""
+"""Archives in files and in other stores."""
 
 import copy
-import gzip
 import io
 import os
 import pickle
 import random
 import struct
-import subprocess
-import sys
-import tempfile
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
@@ -26,6 +22,7 @@ from zarr_core.extension import (
     StoreReadError,
     StoreReadOnlyError,
     ValueReplacedError,
+    WrapperStore,
 )
 from zarr_core.interfaces.byte_reader import WrapperReader
 from zarr_core.stores.local import LocalStore
@@ -83,47 +80,18 @@ def archive():
     return file.getvalue()
 
 
-class Trickle(io.RawIOBase):
-    """A file object without a descriptor, with short reads."""
-
-    def __init__(self, data):
-        self.file = io.BytesIO(data)
-
-    def read(self, size=-1):
-        return self.file.read(min(size, 700))
-
-    def seek(self, *where):
-        return self.file.seek(*where)
-
-
-PLACES = ["path", "file", "unbuffered", "memory", "trickle", "gzip", "within", "within-latency"]
-
-
-@pytest.fixture(params=PLACES)
+@pytest.fixture(params=["path", "within", "within-latency"])
 def store(request, archive, tmp_path):
-    path = tmp_path / "a.zip"
-    path.write_bytes(archive)
+    (tmp_path / "a.zip").write_bytes(archive)
     if request.param == "path":
-        yield ZipStore(path, "r")
-    elif request.param == "file":
-        with open(path, "rb") as file:
-            yield ZipStore(file)
-    elif request.param == "unbuffered":
-        with open(path, "rb", buffering=0) as file:
-            yield ZipStore(file)
-    elif request.param == "memory":
-        yield ZipStore(io.BytesIO(archive), "r")
-    elif request.param == "trickle":
-        yield ZipStore(Trickle(archive))
-    elif request.param == "gzip":  # its descriptor refers to other bytes
-        with gzip.open(tmp_path / "a.gz", "wb") as packed:
-            packed.write(archive)
-        with gzip.open(tmp_path / "a.gz", "rb") as file:
-            yield ZipStore(file)
-    elif request.param == "within":
-        yield ZipStore.within(LocalStore(tmp_path), "a.zip")
-    else:
-        yield ZipStore.within(Server(MemoryStore({"x/a.zip": archive})), "x/a.zip")
+        return ZipStore(tmp_path / "a.zip", "r")
+    if request.param == "within":
+        return ZipStore.within(LocalStore(tmp_path), "a.zip")
+    return within(Server, archive)
+
+
+def within(kind, archive):
+    return ZipStore.within(kind(MemoryStore({"x/a.zip": archive})), "x/a.zip")
 
 
 def test_everything_is_read_everywhere(store):
@@ -217,108 +185,39 @@ def test_which_archives_are_the_same(archive, tmp_path):
     assert one != ZipStore(tmp_path / "a.zip")
     assert one.url == f"zip::{inner.url}/a.zip"
     assert "a.zip" in repr(one)
-    file = io.BytesIO(archive)
-    assert ZipStore(file) == ZipStore(file) != ZipStore(io.BytesIO(archive))
-    assert ZipStore(file).path is None
-    with pytest.raises(StoreError, match="cannot be pickled"):
-        pickle.dumps(ZipStore(file))
-
-
-@pytest.mark.parametrize("new", [io.BytesIO, tempfile.TemporaryFile])
-def test_file_objects_are_written(new):
-    with new() as file:
-        with ZipStore(file, mode="x") as store:
-            group = zarr.create_group(store, attributes={"a": 1})
-            array = group.create_array("b", shape=(5, 2), chunks=(2, 2), dtype="f4", fill_value=3)
-            array[1:4] = 1.5
-            assert array[3:5].tolist() == [[1.5, 1.5], [3, 3]]  # before the directory is written
-            store.flush()
-            assert zipfile.ZipFile(file).testzip() is None
-            array[4] = -1
-        assert not file.closed
-        with pytest.raises(StoreError, match="exists"):
-            ZipStore(file, mode="x")
-        with ZipStore(file) as store:
-            assert zarr.open_group(store)["b"][4].tolist() == [-1, -1]
-            zarr.open_group(store).attrs["a"] = 2
-        names = zipfile.ZipFile(file).namelist()
-        assert len(names) == len(set(names))
-        assert zarr.open_group(ZipStore(file, "r")).attrs == {"a": 2}
-        with ZipStore(file, mode="w") as store:
-            store.set("k", b"v")
-        assert zipfile.ZipFile(file).namelist() == ["k"]
 
 
 def test_all_keys_are_erased_together(archive, tmp_path):
-    (tmp_path / "a.zip").write_bytes(archive)
-    for place in (tmp_path / "a.zip", io.BytesIO(archive)):
-        with ZipStore(place) as store:
-            with pytest.raises(StoreCapabilityError):
-                store.erase_prefix("c/")
-            store.erase_prefix("")
-            assert list(store.list()) == []
-            store.set("k", b"v")
-        assert list(ZipStore(place, "r").list()) == ["k"]
+    path = tmp_path / "a.zip"
+    path.write_bytes(archive)
+    with ZipStore(path) as store:
+        with pytest.raises(StoreCapabilityError):
+            store.erase_prefix("c/")
+        store.erase_prefix("")
+        assert list(store.list()) == []
+        store.set("k", b"v")
+    assert list(ZipStore(path, "r").list()) == ["k"]
 
 
-def test_invalid_location(archive):
-    for mode in ("w", "x"):
-        with pytest.raises(StoreError, match="pass the path of a file"):
-            ZipStore(io.BufferedReader(io.BytesIO(archive)), mode)
-    with pytest.raises(StoreError, match="must be a path or"):
+def test_invalid_location():
+    with pytest.raises(StoreError, match="must be a path"):
         ZipStore(17)
-    with pytest.raises(StoreError, match="is not seekable"):
-        ZipStore(Unseekable()).get("k")
     with pytest.raises(StoreKeyError):
         ZipStore.within(MemoryStore(), "../a.zip")
     missing = ZipStore.within(MemoryStore(), "a.zip")
     assert missing.get("k") is None
     assert list(missing.list()) == []
-    with pytest.raises(StoreError, match="cannot be opened"):
-        ZipStore(io.BytesIO(archive[:-30])).get("k")
     with pytest.raises(StoreError, match=r"zip::.*k.zip.*cannot be opened"):
         ZipStore.within(MemoryStore({"k.zip": b"no archive"}), "k.zip").get("k")
 
 
-class Unseekable(io.RawIOBase):
-    def seek(self, *where):
-        raise io.UnsupportedOperation("seek")
-
-
 def test_errors_name_the_archive_and_the_key(archive):
     broken = archive.replace(VALUES["c/2"], VALUES["c/2"][::-1])
-    for store in (
-        ZipStore(io.BytesIO(broken)),
-        ZipStore.within(Server(MemoryStore({"k.zip": broken})), "k.zip"),
-    ):
+    for kind in (WrapperStore, Server):
+        store = within(kind, broken)
         with pytest.raises(StoreReadError, match=r"zip:.*c/2.*checksum"):
             store.get("c/2")
         assert bytes(store.get("c/0")) == VALUES["c/0"]
-
-
-FORK = """
-import io, os, sys
-from zarr_core.extension import StoreError
-from zarr_stores.zip import ZipStore
-data = open(sys.argv[1], "rb")
-plain, wrapped = ZipStore(data), ZipStore(io.BytesIO(data.read()))
-assert plain.get("zarr.json") == wrapped.get("zarr.json") == b"{}"
-child = os.fork()
-if not child:
-    assert plain.get("zarr.json") == b"{}"
-    try:
-        wrapped.get("zarr.json")
-    except StoreError as error:
-        assert "forked" in str(error)
-        os._exit(0)
-    os._exit(1)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-
-
-def test_a_forked_child_does_not_move_the_position_of_its_parent(archive, tmp_path):
-    (tmp_path / "a.zip").write_bytes(archive)
-    subprocess.run([sys.executable, "-c", FORK, tmp_path / "a.zip"], check=True)
 
 
 # --- requests ---
@@ -446,19 +345,21 @@ def test_a_replaced_archive_is_read_again(tmp_path):
 # --- zip64 ---
 
 
-def test_more_entries_than_16_bits_count(tmp_path):
+def test_more_entries_than_16_bits_count(tmp_path, monkeypatch):
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 99)  # instead of 65,535
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as archive:
-        for number in range(65_500):
+        for number in range(99):
             archive.writestr(f"{number:x}", b"")
     with ZipStore(path) as store:
-        for number in range(65_500, 66_000):
+        for number in range(99, 200):
             store.set(f"{number:x}", b"")
         store.set("last", b"value")
+    assert b"PK\6\6" in path.read_bytes()  # the directory that counts with 64 bits
     with zipfile.ZipFile(path) as archive:
-        assert len(archive.infolist()) == 66_001
+        assert len(archive.infolist()) == 201
     for store in (ZipStore(path, "r"), ZipStore.within(Server(LocalStore(tmp_path)), "a.zip")):
-        assert sum(1 for _ in store.list()) == 66_001
+        assert sum(1 for _ in store.list()) == 201
         assert bytes(store.get("last")) == b"value"
 
 

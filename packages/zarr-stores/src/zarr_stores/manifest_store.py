@@ -13,10 +13,11 @@ from zarr_core.names import normalise_path
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.integrity.manifest import (
     Manifest,
+    ManifestEntry,
+    entry_of,
     hash_values,
     is_manifest_key,
     keys_below,
-    record_of,
 )
 from zarr_stores.integrity.stored_manifest import StoredManifest, write_manifest
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ManifestStore"]
 
-_UNKNOWN = b""  # record of a changed value that has to be read again
+_UNKNOWN = ManifestEntry(-1, "")  # entry of a changed value that has to be read again
 
 
 class ManifestStore(WrapperStore):
@@ -86,7 +87,7 @@ class ManifestStore(WrapperStore):
         self._ended: set[str] = set()  # former writers that are still recorded
         self._active: dict[str, int] = {}  # changes that have not returned
         self._overlapping: set[str] = set()
-        self._changed: dict[str, bytes | None] = {}
+        self._changed: dict[str, ManifestEntry | None] = {}
         self._changed_prefixes: set[str] = set()
 
     # --- the manifest ---
@@ -117,7 +118,7 @@ class ManifestStore(WrapperStore):
                 self._ended -= ended
 
     def _record(
-        self, changed: Mapping[str, bytes | None], prefixes: set[str], ended: set[str]
+        self, changed: Mapping[str, ManifestEntry | None], prefixes: set[str], ended: set[str]
     ) -> None:
         new: Changes | None = None
         while new is None:
@@ -127,7 +128,9 @@ class ManifestStore(WrapperStore):
             records = self._present(changed, prefixes, others)
 
             def change(
-                now: Changes, old: Changes = old, records: Mapping[str, bytes | None] = records
+                now: Changes,
+                old: Changes = old,
+                records: Mapping[str, ManifestEntry | None] = records,
             ) -> Changes | None:
                 if now.sequence != old.sequence:
                     return None  # another writer, which may have recorded the same keys
@@ -138,7 +141,9 @@ class ManifestStore(WrapperStore):
         self._follow(new, records, others)
         self._sequence = self._stored.compact(new)
 
-    def _follow(self, new: Changes, records: Mapping[str, bytes | None], others: bool) -> None:
+    def _follow(
+        self, new: Changes, records: Mapping[str, ManifestEntry | None], others: bool
+    ) -> None:
         """Apply recorded changes to the manifest in memory."""
         if others:
             self._manifest = None
@@ -148,8 +153,8 @@ class ManifestStore(WrapperStore):
         self._sequence = new.sequence
 
     def _present(
-        self, changed: Mapping[str, bytes | None], prefixes: set[str], others: bool
-    ) -> dict[str, bytes | None]:
+        self, changed: Mapping[str, ManifestEntry | None], prefixes: set[str], others: bool
+    ) -> dict[str, ManifestEntry | None]:
         """Return the records of changed keys, relative to the path."""
         records = dict(changed)
         if others:
@@ -165,7 +170,7 @@ class ManifestStore(WrapperStore):
         for key, found in hash_values(self.inner, unknown).items():
             if isinstance(found, StoreReadError):
                 raise found
-            records[key] = None if found is None else found[0].to_bytes(8, "big") + found[1]
+            records[key] = None if found is None else ManifestEntry(*found)
         return {
             key[len(self._prefix) :]: record
             for key, record in records.items()
@@ -188,9 +193,9 @@ class ManifestStore(WrapperStore):
             super().close()
 
     @contextmanager
-    def _change_of(self, *keys: str) -> Iterator[dict[str, bytes | None]]:
+    def _change_of(self, *keys: str) -> Iterator[dict[str, ManifestEntry | None]]:
         """Record a change of keys and prefixes; the block sets the new records that it knows."""
-        records: dict[str, bytes | None] = {}
+        records: dict[str, ManifestEntry | None] = {}
         if self.inner.read_only:  # which raises the error
             yield records
             return
@@ -237,7 +242,7 @@ class ManifestStore(WrapperStore):
             return  # that of a hierarchy that is copied here
         with self._change_of(key) as records:
             self.inner.set(key, value)
-            records[key] = record_of(value)
+            records[key] = entry_of(value)
 
     def update(self, key: str, change: Change) -> None:
         with self._change_of(key):

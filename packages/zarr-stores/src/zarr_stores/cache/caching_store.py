@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import WrapperStore
 
-from zarr_stores.cache.pool import CachePool, as_pool, validate_check
+from zarr_stores.cache.pool import CachePool, KnownGeneration, as_pool, validate_check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from zarr_core.extension import Buffers, Change, Store
 
-    from zarr_stores.cache.pool import CacheInfo
+    from zarr_stores.cache.pool import CacheInfo, Changes
 
 
 class InvalidatingStore(WrapperStore):
@@ -86,6 +87,67 @@ class InvalidatingStore(WrapperStore):
             self.inner.erase_prefix(prefix)
 
 
+class StoreCache:
+    """What a pool keeps of the values of one store, each of one generation."""
+
+    def __init__(
+        self, store: Store, memory: CachePool, check: Literal["never", "generation"] | float
+    ) -> None:
+        validate_check(check, store)
+        self.memory = memory
+        self.prefix = memory.prefix_of(store)
+        """Beginning of the keys of the store in the pool."""
+        self.checks = check != "never"
+        """Whether generations are compared."""
+        self._store = store
+        self._age = 0.0 if isinstance(check, str) else float(check)
+
+    def use(self, key: str, part: Hashable = None) -> Any:
+        """Return what is cached of a value, compared with the store if necessary; or None."""
+        name = self.prefix + key
+        if self.checks and not self._is_current(key, name):
+            return None
+        return self.memory.use(name, part)
+
+    def _is_current(self, key: str, name: str) -> bool:
+        """Whether what is cached of a value can be used; it is removed if the value was changed."""
+        known = self.memory.generation(name)
+        if known is None:
+            return False
+        now = time.monotonic()
+        if now - known.checked < self._age:
+            return True
+        changes = self.memory.changes(name)
+        if self._store.generation(key) != known.generation:
+            self.memory.forget(name)
+            return False
+        self.memory.set_generation(name, known._replace(checked=now), changes)
+        return True
+
+    def missed(
+        self, key: str, checks: bool | None = None
+    ) -> tuple[Changes, KnownGeneration | None]:
+        """Begin to read a value; pass the result to :meth:`keep`."""
+        name = self.prefix + key
+        if not (self.checks if checks is None else checks):
+            return self.memory.missed(name), None
+        # Before the value is read: the generation is never later than the value.
+        now = KnownGeneration(self._store.generation(key), time.monotonic())
+        known = self.memory.generation(name)
+        if known is not None and known.generation != now.generation:
+            self.memory.forget(name)  # also what others are reading
+        return self.memory.missed(name), now
+
+    def keep(
+        self, key: str, part: Hashable, value: Any, state: tuple[Changes, KnownGeneration | None]
+    ) -> None:
+        """Keep what was read of a value, unless the value was changed since."""
+        changes, generation = state
+        if generation is not None:
+            self.memory.set_generation(self.prefix + key, generation, changes)
+        self.memory.keep(self.prefix + key, part, value, changes)
+
+
 class MemoryCachingStore(InvalidatingStore):
     """A caching store with a cache in memory, which it may share with others."""
 
@@ -96,7 +158,6 @@ class MemoryCachingStore(InvalidatingStore):
         check: Literal["never", "generation"] | float = "never",
     ) -> None:
         super().__init__(inner)
-        validate_check(check, inner)
         self._shared = isinstance(max_bytes, CachePool)
         self._memory = as_pool(max_bytes)
         self._check = check

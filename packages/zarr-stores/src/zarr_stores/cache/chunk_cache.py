@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import ChunkObserver
 
-from zarr_stores.cache.caching_store import MemoryCachingStore
+from zarr_stores.cache.caching_store import MemoryCachingStore, StoreCache
 from zarr_stores.cache.chunk_reader import CachedChunkReader
-from zarr_stores.cache.pool import CacheInfo, CachePool, OpenedValue
+from zarr_stores.cache.pool import CacheInfo, CachePool, KnownGeneration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Iterator
 
-    import numpy as np
     from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.read import ChunkReader
     from zarr_core.extension import Store
@@ -113,132 +112,74 @@ class ChunkCacheStore(MemoryCachingStore):
             self._memory.end_change(name)
 
 
-class DecodedChunks(ChunkObserver):
-    """The decoded chunks of one store in a pool."""
+class DecodedChunks(StoreCache, ChunkObserver):
+    """The decoded chunks of one store in a pool.
+
+    The part of a chunk distinguishes the chunks of a shard, and codecs that decode the value.
+    """
 
     def __init__(
         self, store: Store, memory: CachePool, check: Literal["never", "generation"] | float
     ) -> None:
-        self._store = store
-        self._memory = memory
-        self._checks = check != "never"
-        self._age = 0.0 if isinstance(check, str) else float(check)
+        StoreCache.__init__(self, store, memory, check)
+        self.prefix = f"chunk {self.prefix}"  # other than of encoded values
         # The generation of a file costs little: parts of two values are never combined.
         self._has_files = store.traits.files is not None
-        self.prefix = f"chunk {memory.prefix_of(store)}"  # other than of encoded values
-        super().__init__()
+        ChunkObserver.__init__(self)
 
     def __eq__(self, other: object) -> bool:
         """Whether a cache has the same chunks, so that it sees the same changes."""
         if not isinstance(other, DecodedChunks):
             return NotImplemented
-        return self._memory is other._memory and self.prefix == other.prefix
+        return self.memory is other.memory and self.prefix == other.prefix
 
     def __hash__(self) -> int:
         return hash(self.prefix)
-
-    def fits(self, nbytes: int) -> bool:
-        """Whether a chunk of this decoded size can be kept."""
-        return self._memory.fits(nbytes)
-
-    def get(self, key: str, part: Hashable) -> np.ndarray[Any, Any] | None:
-        """Return a chunk that is kept; None if it is not.
-
-        ``part`` distinguishes the chunks of a shard, and codecs that decode the value.
-        """
-        name = self.prefix + key
-        if self._checks and not self._is_current(key, name):
-            return None
-        chunk: np.ndarray[Any, Any] | None = self._memory.use_chunk(name, part)
-        return chunk
-
-    def _is_current(self, key: str, name: str) -> bool:
-        """Return whether chunks of a value can be used; remove them if the value was changed."""
-        memory = self._memory
-        known = memory.opened(name)
-        if known is None:
-            return False
-        now = time.monotonic()
-        if now - known.checked < self._age:
-            return True
-        change = memory.changes(name)
-        if self._store.generation(key) != known.generation:
-            memory.forget(name)
-            return False
-        memory.set_opened(name, known._replace(checked=now), change)
-        return True
 
     def state(self, key: str) -> tuple[Changes, bool]:
         """Return what every change of a value changes, and whether a change is going on.
 
         No chunk is kept during a change: those in the cache are from before.
         """
-        return self._memory.state(self.prefix + key)
+        return self.memory.state(self.prefix + key)
 
-    def missed(self, key: str, in_parts: bool = False) -> tuple[Changes, OpenedValue | None]:
-        """Begin to read a value; pass the result to :meth:`keep`.
-
-        With ``in_parts``, the value contains several chunks, and :meth:`confirm` follows.
-        """
-        name = self.prefix + key
-        if not (self._checks or (in_parts and self._has_files)):
-            return self._memory.missed(name), None
-        # Before the value is read: the generation is never later than the value.
-        value = OpenedValue(0, self._store.generation(key), None, 0, time.monotonic())
-        known = self._memory.opened(name)
-        if known is not None and known.generation != value.generation:
-            self._memory.forget(name)  # also what others are reading
-        return self._memory.missed(name), value
+    def missed_part(self, key: str) -> tuple[Changes, KnownGeneration | None]:
+        """Begin to read chunks of a value that has several; :meth:`confirm` follows."""
+        return self.missed(key, self.checks or self._has_files)
 
     def confirm(
         self, key: str, state: Any, generation: str | None
-    ) -> tuple[Changes, OpenedValue | None] | None:
+    ) -> tuple[Changes, KnownGeneration | None] | None:
         """Compare a value that was read in part with the one of the chunks that are kept.
 
-        ``state`` is the result of :meth:`missed`, ``generation`` the generation of the value that
-        was read, if it is known.
+        ``state`` is the result of :meth:`missed_part`, ``generation`` the generation of the value
+        that was read, if it is known.
         Returns the state for :meth:`keep`; None if another value is stored meanwhile, or the chunks
         that were kept, which are now removed, were from another one.
         """
-        name = self.prefix + key
-        changes, value = state
-        if value is not None:
-            is_same = (generation or self._store.generation(key)) == value.generation
+        changes, expected = state
+        if expected is not None:
+            is_same = (generation or self._store.generation(key)) == expected.generation
         else:
-            known = self._memory.opened(name)
+            known = self.memory.generation(self.prefix + key)
             is_same = known is None or generation in (None, known.generation)
             if generation is not None:
-                value = OpenedValue(0, generation, None, 0, time.monotonic())
+                expected = KnownGeneration(generation, time.monotonic())
         if is_same:
-            return changes, value
-        self._memory.forget(name)
+            return changes, expected
+        self.memory.forget(self.prefix + key)
         return None
-
-    def keep(
-        self,
-        key: str,
-        part: Hashable,
-        chunk: np.ndarray[Any, Any],
-        state: Any,
-    ) -> None:
-        """Keep a chunk, which must not be changed any more, unless its value was changed since."""
-        name = self.prefix + key
-        changes, value = state  # of missed
-        if value is not None:
-            self._memory.set_opened(name, value, changes)
-        chunk.flags.writeable = False
-        self._memory.keep_chunk(name, part, chunk, changes)
 
     def begin_change(self, store: Store, prefix: str) -> Callable[[], None] | None:
         if not self._needs_notice(store):
             return None
         name = self.prefix + prefix
-        self._memory.begin_change(name)
+        self.memory.begin_change(name)
         return partial(self._end_change, name)
 
     def _end_change(self, name: str) -> None:
-        self._memory.forget_all(name)
-        self._memory.end_change(name)
+        self.memory.forget_all(name)
+        self.memory.end_change(name)
 
     def _needs_notice(self, store: Store) -> bool:
         """Whether values of a store are in the cache, which does not see changes through it."""

@@ -63,18 +63,19 @@ class CachedChunkReader(ChunkReader):
 
     def _read_chunk(self, key: str, selection: Selection | None, out: Array) -> bool:
         cache, codecs = self.cache, self.codecs
-        chunk = cache.get(key, codecs)
+        chunk = cache.use(key, codecs)
         if chunk is None:
             decoded = codecs.decoded
-            if not cache.fits(decoded.nbytes or 0):
+            if not cache.memory.fits(decoded.nbytes or 0):
                 return super().read(key, selection, out)
             with key_lock(cache, key):
-                chunk = cache.get(key, codecs)  # another thread may have decoded it
+                chunk = cache.use(key, codecs)  # another thread may have decoded it
                 if chunk is None:
                     state = cache.missed(key)
                     chunk = np.empty(decoded.shape, codecs.dtype)
                     if not super().read(key, None, chunk):
                         return False
+                    chunk.flags.writeable = False
                     cache.keep(key, codecs, chunk, state)
         out[...] = chunk if selection is None else take(chunk, selection)
         return True
@@ -95,7 +96,7 @@ class CachedChunkReader(ChunkReader):
                 with key_lock(cache, key):
                     missing = _put_cached(self, key, missing, out)
                     inner: Any = self.codecs.inner_codecs
-                    if not cache.fits(len(missing) * inner.decoded.nbytes):
+                    if not cache.memory.fits(len(missing) * inner.decoded.nbytes):
                         break
                     if missing and not _read_missing(self, key, missing, out):
                         return False
@@ -134,12 +135,13 @@ def _read_missing(
             chunks.extend(_decode_box(codecs, shape, box, value))
         generation = value.generation
 
-    state = cache.missed(key, in_parts=True)
+    state = cache.missed_part(key)
     if not read_open(reader.store, key, codecs.prefetch, decode):
         return False
     confirmed = cache.confirm(key, state, generation)
     if confirmed is not None:
         for projection, chunk in chunks:
+            chunk.flags.writeable = False
             cache.keep(key, (codecs, projection.chunk_coords), chunk, confirmed)
             out[projection.out_selection] = take(chunk, projection.chunk_selection)
     return True
@@ -149,10 +151,10 @@ def _put_cached(
     reader: CachedChunkReader, key: str, projections: Any, out: Array
 ) -> list[ChunkProjection]:
     """Copy the inner chunks that are in the cache; return the others."""
-    get, codecs = reader.cache.get, reader.codecs
+    use, codecs = reader.cache.use, reader.codecs
     missing = []
     for projection in projections:
-        chunk = get(key, (codecs, projection.chunk_coords))
+        chunk = use(key, (codecs, projection.chunk_coords))
         if chunk is None:
             missing.append(projection)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from contextlib import contextmanager
 from itertools import chain
@@ -20,7 +21,6 @@ from zarr_stores._reader_store import ReaderStore, replaced
 from zarr_stores.cache.caching_store import InvalidatingStore
 from zarr_stores.cache.disk_files import Directory
 from zarr_stores.cache.pool import validate_check
-from zarr_stores.cache.reader import ReopeningReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,8 +68,6 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         comparison, by any process, is older than this number of seconds.
     block_bytes : int
         Length of the blocks in which values are read and cached.
-    keep_missing : bool
-        Whether to cache that a key is missing; it is checked as values are.
     name : str, optional
         Name of the store in the cache; by default its URL.  Pass a name if the URL is
         ambiguous, for example if it does not contain the server.
@@ -99,7 +97,6 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         max_bytes: int | None,
         check: Literal["generation", "never"] | float = "generation",
         block_bytes: int = 1 << 16,
-        keep_missing: bool = False,
         name: str | None = None,
     ) -> None:
         super().__init__(inner)
@@ -116,7 +113,6 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         self._max_bytes = max_bytes
         self._check = check
         self._block_bytes = block_bytes
-        self._keep_missing = keep_missing
         self._name = name
         self._store_name = inner.url if name is None else name
         self.directory = Directory(self.path, max_bytes)
@@ -183,8 +179,7 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         if entry is None or fresh:
             return entry
         now = time.time()
-        generation = self.inner.generation(key)
-        if generation != (None if entry.size is None else entry.generation):
+        if self.inner.generation(key) != entry.generation:
             self._invalidate(key)
             return None
         try:
@@ -205,21 +200,16 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
             started = time.time()
             changes = directory.changes(path)  # an outdated file was removed
             inner, generation = self._open_inner(key, self._in_blocks(first))
-            size = None if inner is None else inner.size
-            keeps = self._keep_missing if inner is None else generation is not None
-            if keeps:
+            if inner is not None and generation is not None:
                 try:
                     entry = directory.create(
-                        path, generation or "", size, self._block_bytes, changes
+                        path, generation, inner.size, self._block_bytes, changes
                     )
                 except OSError:
                     directory.count(errors=1)
-            if entry is None or inner is None:
+            if entry is None:
                 directory.count(misses=1)
                 return inner
-        elif entry.size is None:
-            directory.count(hits=1)
-            return None
         return _CachedReader(self, key, entry, (path, changes), inner, started)
 
     def _in_blocks(self, first: ByteRange | None) -> ByteRange | None:
@@ -278,7 +268,7 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
 
     def exists(self, key: str) -> bool:
         entry, fresh = self._entry(self._path(key))
-        return entry.size is not None if entry is not None and fresh else self.inner.exists(key)
+        return (entry is not None and fresh) or self.inner.exists(key)
 
     def getsize(self, key: str) -> int | None:
         entry, fresh = self._entry(self._path(key))
@@ -311,12 +301,15 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
     # --- the object ---
 
     def _arguments(self) -> tuple[Any, ...]:
-        options = (self._check, self._block_bytes, self._keep_missing, self._name)
+        options = (self._check, self._block_bytes, self._name)
         return (self.inner, self.path, self._max_bytes, *options)
 
 
-class _CachedReader(ReopeningReader):
-    """Reader of one generation of a value, some blocks of which are cached."""
+class _CachedReader(ByteReader):
+    """Reader of one generation of a value, some blocks of which are cached.
+
+    The value is opened in the inner store only for blocks that are not.
+    """
 
     def __init__(
         self,
@@ -327,10 +320,12 @@ class _CachedReader(ReopeningReader):
         inner: ByteReader | None,
         opened: float,
     ) -> None:
-        super().__init__(store, key, inner)
-        self._cache = store
+        self._store = store
+        self._key = key
+        self._inner = inner
+        self._guard = threading.Lock()
         self._entry = entry
-        self.size = entry.size or 0
+        self.size = entry.size
         self._state = state
         self._validated = opened
         self.generation = entry.generation or None
@@ -364,7 +359,10 @@ class _CachedReader(ReopeningReader):
     def _fetch(self, missing: Sequence[tuple[int, memoryview, tuple[int, int]]]) -> None:
         """Read runs of blocks from the inner store and cache them."""
         begin, end = self._entry.bounds(*missing[0][2])
-        inner = self._opened(ByteRange(begin, end - begin))
+        with self._guard:
+            if self._inner is None:
+                self._inner = self._reopen(ByteRange(begin, end - begin))
+            inner = self._inner
         fetched = []
         for start, buffer, run in missing:
             begin, end = self._entry.bounds(*run)
@@ -396,6 +394,12 @@ class _CachedReader(ReopeningReader):
         if self._directory.changes(path) != changes:
             raise replaced(self._store, self._key)
         self._validated = time.time()
-        inner = self._cache.reopen(self._key, self._entry, first)
+        inner = self._store.reopen(self._key, self._entry, first)
         self.gap_nbytes = self._directory.gap_nbytes = inner.gap_nbytes
         return inner
+
+    def close(self) -> None:
+        with self._guard:
+            inner, self._inner = self._inner, None
+        if inner is not None:
+            inner.close()

@@ -41,7 +41,6 @@ _SUMMED = 12  # offset of the first byte covered by the checksum
 _RECORD = struct.Struct("<II")  # checksum of a block, and the checksum XOR _WRITTEN
 _WRITTEN = 0x7A617272  # distinguishes records from holes of the file, which read as zeros
 _PAGE = 4096
-_NO_VALUE = (1 << 64) - 1
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
 _DIRECTORY = re.compile(r"[0-9a-f]{2}").fullmatch
 _NAME = re.compile(r"[0-9a-f]{38}(\.new-[0-9]+-[0-9]+)?").fullmatch
@@ -53,10 +52,10 @@ _STRIPES = 1024
 _counter = itertools.count()
 
 
-def _pack_header(generation: str, size: int | None, block_bytes: int) -> bytes:
+def _pack_header(generation: str, size: int, block_bytes: int) -> bytes:
     """Return the header of a new file."""
     words = generation.encode()
-    sizes = block_bytes, _NO_VALUE if size is None else size, len(words)
+    sizes = block_bytes, size, len(words)
     unsigned = _HEADER.pack(_MAGIC, 0, *sizes) + words
     return _HEADER.pack(_MAGIC, zlib.crc32(unsigned[_SUMMED:]), *sizes) + words
 
@@ -79,8 +78,8 @@ class Entry:
         end = _HEADER.size + length
         if magic != _MAGIC or checksum != zlib.crc32(start[_SUMMED:end]) or not block_bytes:
             raise ValueError("the header is damaged")
-        self.size: int | None = None if size == _NO_VALUE else size
-        """Length of the value in bytes; None for a missing key."""
+        self.size: int = size
+        """Length of the value in bytes."""
         self.generation = start[_HEADER.size : end].decode()
         """Version of the value."""
         self.block_bytes: int = block_bytes
@@ -94,7 +93,7 @@ class Entry:
         self._accessed = status.st_atime
 
     @classmethod
-    def create(cls, path: str, generation: str, size: int | None, block_bytes: int) -> None:
+    def create(cls, path: str, generation: str, size: int, block_bytes: int) -> None:
         """Create a file without blocks."""
         header = _pack_header(generation, size, block_bytes)
         descriptor = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
@@ -134,7 +133,7 @@ class Entry:
         self, number: int, checksum: int, start: int, stop: int, buffer: memoryview
     ) -> bool:
         begin = number * self.block_bytes
-        end = min(self.size or 0, begin + self.block_bytes)
+        end = min(self.size, begin + self.block_bytes)
         if start <= begin and end <= stop:
             block = buffer[begin - start : end - start]
         else:
@@ -150,7 +149,7 @@ class Entry:
 
     def bounds(self, first: int, last: int) -> tuple[int, int]:
         """Return the start and the end of a run of blocks in the value."""
-        return first * self.block_bytes, min(self.size or 0, last * self.block_bytes)
+        return first * self.block_bytes, min(self.size, last * self.block_bytes)
 
     def write(self, first: int, data: Buffer) -> None:
         """Store a run of whole blocks."""
@@ -178,12 +177,12 @@ class Entry:
             os.close(self._descriptor)
 
 
-def _layout(header: int, size: int | None, block_bytes: int) -> tuple[int, int, int]:
+def _layout(header: int, size: int, block_bytes: int) -> tuple[int, int, int]:
     """Return the offsets of the records, of the blocks and of the end of the file."""
-    blocks = -(-(size or 0) // block_bytes)
+    blocks = -(-(size) // block_bytes)
     table = -(-header // _RECORD.size) * _RECORD.size
     data = -(-(table + blocks * _RECORD.size) // _PAGE) * _PAGE
-    return table, data, data + (size or 0)
+    return table, data, data + (size)
 
 
 def _write(descriptor: int, view: memoryview, start: int) -> None:
@@ -244,7 +243,7 @@ class Directory:
             return None
 
     def create(
-        self, path: str, generation: str, size: int | None, block_bytes: int, changes: int
+        self, path: str, generation: str, size: int, block_bytes: int, changes: int
     ) -> Entry | None:
         """Create a file for a value, or return an equal file created meanwhile."""
         new = f"{path}.new-{os.getpid()}-{next(_counter)}"

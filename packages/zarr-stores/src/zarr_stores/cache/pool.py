@@ -12,21 +12,17 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
-from zarr_core.extension import ByteRange, StoreError, WrapperStore
+from zarr_core.extension import StoreError, WrapperStore
 
 from zarr_stores._after_fork import register_after_fork
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable
     from typing import Literal
 
-    from zarr_core.extension import Buffer, Store
+    from zarr_core.extension import Store
 
-_WHOLE = ByteRange(0)
 _STRIPES = 1024
-
-Part: TypeAlias = ByteRange | tuple[str, str]
-"""A part of a value; or the kind and the prefix of a listing."""
 
 Changes: TypeAlias = tuple[int, int]
 """Counters of invalidations: of all values, and of the values that share a key's counter."""
@@ -45,19 +41,13 @@ class CacheInfo(NamedTuple):
     """Maximum size of the cached values and listings in bytes; None for no limit."""
 
 
-class OpenedValue(NamedTuple):
-    """Properties of a value that was opened."""
+class KnownGeneration(NamedTuple):
+    """The version of a value of which something is cached."""
 
-    size: int
-    """Length in bytes."""
     generation: str | None
-    """Version; None if the readers of the store have none."""
-    max_concurrency: int | None
-    """Maximum number of concurrent reads."""
-    gap_nbytes: int
-    """Gap between two parts, in bytes, up to which they are read together."""
-    checked: float = 0.0
-    """When the generation was last compared, in seconds of ``time.monotonic``."""
+    """As :meth:`Store.generation`."""
+    checked: float
+    """When it was last compared, in seconds of ``time.monotonic``."""
 
 
 class CachePool:
@@ -87,9 +77,10 @@ class CachePool:
     -----
     Thread-safe.  Pickles and copies are empty; stores that are pickled together share the copy.
 
-    The methods below ``clear`` are for these stores.  Keys in them begin with the prefix
-    of the store.  A value that was read while its key was invalidated is not cached: :meth:`keep`
-    takes the result of :meth:`changes` from before the read.
+    The methods below ``clear`` are for these stores.  Keys in them begin with the prefix of the
+    store.  What is cached for a key has a *part*: None for a whole value; others distinguish
+    listings, the chunks of a value, and codecs.  A value that was read while its key was
+    invalidated is not cached: :meth:`keep` takes the result of :meth:`changes` from before the read.
 
     Examples
     --------
@@ -111,10 +102,9 @@ class CachePool:
         self.misses = 0
         self.nbytes = 0
         self._guard = threading.Lock()
-        # Whole values by key; parts by key and byte range, listings by kind and prefix, chunks.
-        self._held: OrderedDict[str | tuple[str, Hashable], Any] = OrderedDict()
+        self._held: OrderedDict[tuple[str, Hashable], Any] = OrderedDict()  # by key and part
         self._parts: dict[str, set[Hashable]] = {}
-        self._opened: dict[str, OpenedValue] = {}
+        self._generations: dict[str, KnownGeneration] = {}
         self._prefixes: WeakKeyDictionary[Store, str] = WeakKeyDictionary()
         self._numbers = count()
         self._all_changes = 0
@@ -186,14 +176,18 @@ class CachePool:
             if prefix in self._changing:  # not after a fork
                 self._changing.remove(prefix)
 
-    def use(self, key: str) -> Buffer | None:
-        """Return the whole value if it is cached; counts hits, but not misses."""
+    def use(self, key: str, part: Hashable = None) -> Any:
+        """Return what is cached, or None; counts hits, but not misses."""
         with self._guard:
-            value: Buffer | None = self._held.get(key)
+            value = self._held.get((key, part))
             if value is not None:
-                self._held.move_to_end(key)
+                self._held.move_to_end((key, part))
                 self.hits += 1
             return value
+
+    def peek(self, key: str) -> Any:
+        """Return the whole value if it is cached, without counting it as a use."""
+        return self._held.get((key, None))
 
     def missed(self, key: str) -> Changes:
         """Count a miss and return the state of the key."""
@@ -201,147 +195,71 @@ class CachePool:
             self.misses += 1
             return self._changes(key)
 
-    def find(self, key: str, part: Part, changes: Changes | None = None) -> Buffer | None:
-        """Return a cached part if the state is unchanged; counts hits and misses."""
-        with self._guard:
-            if changes is None or changes == self._changes(key):
-                held = self._held
-                value: Buffer | None = held.get(key)
-                if value is not None and isinstance(part, ByteRange):
-                    held.move_to_end(key)
-                    self.hits += 1
-                    start, length = part
-                    if start < 0:
-                        start = max(0, len(value) + start)
-                    stop = None if length is None else start + length
-                    return memoryview(value)[start:stop].toreadonly()
-                name = (key, part)
-                part_value: Buffer | None = held.get(name)
-                if part_value is not None:
-                    held.move_to_end(name)
-                    self.hits += 1
-                    return part_value
-            self.misses += 1
-            return None
-
-    def peek(self, key: str) -> Buffer | None:
-        """Return the whole value if it is cached, without counting it as a use."""
-        with self._guard:
-            value: Buffer | None = self._held.get(key)
-            return value
-
-    def use_chunk(self, key: str, part: Hashable) -> Any:
-        """Return a decoded chunk, or another object, if it is cached; counts hits, not misses."""
-        name = (key, part)
-        with self._guard:
-            chunk = self._held.get(name)
-            if chunk is not None:
-                self._held.move_to_end(name)
-                self.hits += 1
-            return chunk
-
-    def keep_chunk(self, key: str, part: Hashable, chunk: Any, changes: Changes) -> None:
-        """Cache an object with ``nbytes`` unless its value is being changed or was invalidated."""
-        self._keep(key, part, chunk, chunk.nbytes, changes, is_chunk=True)
-
-    def keep(self, key: str, part: Part, value: Buffer, changes: Changes) -> Buffer:
-        """Cache a value unless it was invalidated since; return it read-only."""
-        frozen = _frozen(value)
-        self._keep(key, part, frozen, len(frozen), changes)
-        return frozen
-
-    def _keep(
-        self,
-        key: str,
-        part: Hashable,
-        value: Any,
-        size: int,
-        changes: Changes,
-        is_chunk: bool = False,
-    ) -> None:
+    def keep(self, key: str, part: Hashable, value: Any, changes: Changes) -> None:
+        """Cache bytes, or an object with ``nbytes``, unless the value of the key was invalidated."""
+        size = _nbytes(value)
         if not self.fits(size):
             return
         with self._guard:
-            if changes == self._changes(key) and not (is_chunk and self._is_changing(key)):
+            if changes == self._changes(key) and not self._is_changing(key):
                 self._drop(key, part)
-                self._held[_name(key, part)] = value
+                self._held[key, part] = value
                 self._parts.setdefault(key, set()).add(part)
                 self.nbytes += size
                 while self.max_bytes is not None and self.nbytes > self.max_bytes:
-                    oldest = next(iter(self._held))
-                    self._drop(*((oldest, _WHOLE) if isinstance(oldest, str) else oldest))
+                    self._drop(*next(iter(self._held)))
 
-    def opened(self, key: str) -> OpenedValue | None:
-        """Return the properties of an opened value of which parts are cached."""
+    def generation(self, key: str) -> KnownGeneration | None:
+        """Return the version of a value of which something is cached."""
         with self._guard:
-            return self._opened.get(key) if key in self._parts else None
+            return self._generations.get(key) if key in self._parts else None
 
-    def set_opened(self, key: str, opened: OpenedValue, changes: Changes) -> None:
-        """Store the properties of an opened value; remove cached parts of another generation."""
+    def set_generation(self, key: str, known: KnownGeneration, changes: Changes) -> None:
+        """Store the version of a value; remove what is cached of another version."""
         with self._guard:
             if changes != self._changes(key):
                 return
-            if key not in self._parts:
-                self._opened.pop(key, None)
-            if self._opened.setdefault(key, opened)[:2] != opened[:2]:
-                for part in tuple(self._parts.get(key, ())):
-                    self._drop(key, part)
-            self._opened[key] = opened
+            before = self._generations.get(key)
+            if before is not None and before.generation != known.generation:
+                self._drop_all(key)
+            self._generations[key] = known
 
     def forget(self, key: str) -> None:
-        """Remove the value of a key and all its parts."""
+        """Remove everything that is cached for a key."""
         with self._guard:
             self._some_changes[hash(key) % _STRIPES] += 1
-            for part in tuple(self._parts.get(key, ())):
-                self._drop(key, part)
-            self._opened.pop(key, None)
+            self._drop_all(key)
 
     def forget_all(self, prefix: str = "") -> None:
-        """Remove the values of all keys that begin with a prefix."""
+        """Remove everything that is cached for keys that begin with a prefix."""
         with self._guard:
             self._all_changes += 1
-            if not prefix:
-                self._held.clear()
-                self._parts.clear()
-                self._opened.clear()
-                self.nbytes = 0
-                return
-            for key in self._below(self._parts, prefix):
-                for part in tuple(self._parts[key]):
-                    self._drop(key, part)
-            for key in self._below(self._opened, prefix):
-                del self._opened[key]
+            for key in [*self._parts, *self._generations]:
+                if key.startswith(prefix):
+                    self._drop_all(key)
 
-    def _below(self, keys: Iterable[str], prefix: str) -> list[str]:
-        return [key for key in keys if key.startswith(prefix)]
+    def _drop_all(self, key: str) -> None:
+        for part in tuple(self._parts.get(key, ())):
+            self._drop(key, part)
+        self._generations.pop(key, None)
 
     def _drop(self, key: str, part: Hashable) -> None:
-        value = self._held.pop(_name(key, part), None)
+        value = self._held.pop((key, part), None)
         if value is None:
             return
-        self.nbytes -= len(value) if type(value) is bytes else value.nbytes
+        self.nbytes -= _nbytes(value)
         parts = self._parts[key]
         parts.discard(part)
         if not parts:
             del self._parts[key]
-            self._opened.pop(key, None)
+            self._generations.pop(key, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CachePool, (self.max_bytes,)
 
 
-def _name(key: str, part: Hashable) -> str | tuple[str, Hashable]:
-    return key if part == _WHOLE else (key, part)
-
-
-def _frozen(value: Buffer) -> Buffer:
-    """Return an immutable buffer of the value that keeps no larger buffer alive."""
-    if type(value) is bytes:
-        return value
-    view = memoryview(value)
-    if isinstance(view.obj, bytes | bytearray) and len(view.obj) == len(view):
-        return view.toreadonly()
-    return bytes(view)
+def _nbytes(value: Any) -> int:
+    return len(value) if isinstance(value, bytes) else int(value.nbytes)
 
 
 def as_pool(max_bytes: int | CachePool | None) -> CachePool:

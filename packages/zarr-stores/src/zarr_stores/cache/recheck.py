@@ -60,43 +60,30 @@ def _max_age(when: When) -> float:
 
 
 def _rechecked(stored: Any, age: float, checked: float = -math.inf) -> Any:
-    node = (RecheckedArray if isinstance(stored, StoredArray) else RecheckedGroup)(stored, age)
-    node.freshness.checked = checked
-    return node
+    kind = RecheckedArray if isinstance(stored, StoredArray) else RecheckedGroup
+    return kind(stored, age, checked)
 
 
 def _unpickled(node: Any, age: float) -> Any:
     return _rechecked(node.stored, age)  # checked at first use
 
 
-class Freshness:
-    """The state of a node, and when it was last compared with the store.
+class _Rechecked:
+    """What both kinds of nodes have: the property ``stored``, and comparisons without a request.
 
     The generations of the metadata documents (:meth:`Store.generation`) are compared; documents
     are read again only if one differs, and once after opening.
-
-    Parameters
-    ----------
-    stored : StoredArray or StoredGroup
-        The stored node.
-    age : float
-        Number of seconds for which the metadata is used without a check.
     """
 
-    def __init__(self, stored: Any, age: float) -> None:
-        self.stored = stored
-        self.age = age
-        self.checked = -math.inf
+    def __init__(self, stored: Any, age: float, checked: float = -math.inf) -> None:
+        self._present = stored
+        self._age = age
+        self._checked = checked
         self._generations: list[str | None] | None = None
 
-    def replace(self, stored: Any) -> None:
-        """Set the state after a change by this object."""
-        with key_lock(id(self), self.stored.path):  # safe after a fork
-            self.stored = stored
-            self._generations = None
-
-    def current(self) -> Any:
-        """The state, compared with the store if the last comparison is older than ``age``.
+    @property
+    def stored(self) -> Any:
+        """The stored node, with metadata that is not older than requested.
 
         Raises
         ------
@@ -106,9 +93,9 @@ class Freshness:
             If it has become a node of the other type.
         """
         started = monotonic()
-        if started - self.checked < self.age:
-            return self.stored
-        before, known = self.stored, self._generations
+        if started - self._checked < self._age:
+            return self._present
+        before, known = self._present, self._generations
         store = before.store
         # Before reading: a later change then has another generation.
         generations = [
@@ -118,45 +105,34 @@ class Freshness:
             )
         ]
         after = before if generations == known else before.read_again()
-        with key_lock(id(self), self.stored.path):  # safe after a fork
+        with key_lock(id(self), before.path):  # safe after a fork
             # Otherwise this object, or a later check in another thread, has set another state.
-            if self.stored is before and self._generations is known:
-                self.stored = after
+            if self._present is before and self._generations is known:
+                self._present = after
                 self._generations = generations
-                self.checked = started
-            return self.stored
-
-
-def _unchecked(node: object) -> object:
-    """An equal node whose metadata is not compared."""
-    if isinstance(node, RecheckedArray):
-        return Array(node.freshness.stored)
-    return Group(node.freshness.stored) if isinstance(node, RecheckedGroup) else node
-
-
-class _Rechecked:
-    """What both kinds of nodes have: the property ``stored``, and comparisons without a request."""
-
-    def __init__(self, stored: Any, age: float) -> None:
-        self.freshness = Freshness(stored, age)
-
-    @property
-    def stored(self) -> Any:
-        """The stored node, with metadata that is not older than requested."""
-        return self.freshness.current()
+                self._checked = started
+            return self._present
 
     @stored.setter
     def stored(self, stored: Any) -> None:
-        self.freshness.replace(stored)
+        with key_lock(id(self), self._present.path):  # safe after a fork
+            self._present = stored
+            self._generations = None
+
+    def unchecked(self) -> Array | Group:
+        """An equal node whose metadata is not compared."""
+        return (Array if isinstance(self, RecheckedArray) else Group)(self._present)
 
     def __eq__(self, other: object) -> bool:
-        return bool(_unchecked(self) == _unchecked(other))
+        return bool(
+            self.unchecked() == (other.unchecked() if isinstance(other, _Rechecked) else other)
+        )
 
     def __hash__(self) -> int:
-        return hash(_unchecked(self))
+        return hash(self.unchecked())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (_unchecked(self), self.freshness.age)
+        return _unpickled, (self.unchecked(), self._age)
 
 
 class RecheckedArray(_Rechecked, Array):
@@ -176,13 +152,13 @@ class RecheckedGroup(_Rechecked, Group):
 
     def _node(self, path: str, metadata: Any) -> Array | Group:
         # Consolidated metadata may be old: the first use of the member is a comparison.
-        node: Array | Group = _rechecked(super()._node(path, metadata).stored, self.freshness.age)
+        node: Array | Group = _rechecked(super()._node(path, metadata).stored, self._age)
         return node
 
     def create_group(self, name: str, **options: Any) -> RecheckedGroup:
         """Like ``Group.create_group``; the new group compares its metadata, too."""
-        return RecheckedGroup(super().create_group(name, **options).stored, self.freshness.age)
+        return RecheckedGroup(super().create_group(name, **options).stored, self._age)
 
     def create_array(self, name: str, **options: Any) -> Array:
         """Like ``Group.create_array``; the new array compares its metadata, too."""
-        return RecheckedArray(super().create_array(name, **options).stored, self.freshness.age)
+        return RecheckedArray(super().create_array(name, **options).stored, self._age)

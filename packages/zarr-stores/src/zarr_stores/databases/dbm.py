@@ -11,12 +11,12 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
-from zarr_core.extension import StoreError, StoreReadError, encode_key
+from zarr_core.extension import StoreError, encode_key
 from zarr_core.stores.local_files import file_lock
 from zarr_core.threads import call_after_fork
 
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer
-
     Opener: TypeAlias = Callable[[str, str], Any]
 
 __all__ = ["DBMStore"]
@@ -46,6 +44,7 @@ _BACKENDS = ("gnu", "ndbm", "dumb", "sqlite3", "berkeley")
 _SUFFIXES = ("", ".dat", ".dir", ".pag", ".db")
 _LOCKED = ("", ".dat", ".pag", ".db")  # the first that exists is locked
 _SQLITE = "dbm.sqlite3"
+_CLOSED_AFTER_USE = ("dbm.ndbm", "_dbm")  # they write to disk only when closed
 _BERKELEY_MAGIC = {0x00053162: "btopen", 0x00061561: "hashopen"}
 
 
@@ -70,9 +69,10 @@ class DBMStore(DatabaseStore):
     The threads of a process take turns, and with ``sqlite3`` those of all processes.  With the
     other backends, several processes can read the database; a process can only write if no other
     process has it open, otherwise an error is raised.  Except for ``gnu``, which has its own
-    locks, this requires file locks, which Windows does not have.  The database is synchronized to disk after each change.  If a process is killed during a change, the
-    changed value may be damaged, most likely in a ``dumb`` database, which is also slow for
-    many keys.  If the disk is full, a change may damage other keys of a Berkeley DB tree.
+    locks, this requires file locks, which Windows does not have.  The database is synchronized to
+    disk after each change.  If a process is killed during a change, the changed value may be
+    damaged, most likely in a ``dumb`` database, which is also slow for many keys.  If the disk is
+    full, a change may damage other keys of a Berkeley DB tree.  A value is read as a whole.
     Use :class:`zarr_stores.databases.sqlite.SQLiteStore` for new data.
     """
 
@@ -99,19 +99,6 @@ class DBMStore(DatabaseStore):
             # Not by KeyError, which is a failure of some backends as well.
             return bytes(database[name]) if database is not None and name in database else None
 
-    def get_limited(
-        self, key: str, limit: int, out: memoryview | None = None
-    ) -> Buffer | int | None:
-        """Return a value or its length, which gnu and ndbm do not tell before it is read."""
-        self._check(key)
-
-        def size() -> int:
-            with self._reading() as database:
-                return 0 if self._database.brief else _size_of(database, key.encode())
-
-        length = self.request(key, StoreReadError, "read", size)
-        return length if length > limit else super().get_limited(key, limit)
-
     def _set(self, values: Sequence[tuple[str, bytes]]) -> None:
         with self._writing() as database:
             for key, value in values:
@@ -130,11 +117,7 @@ class DBMStore(DatabaseStore):
 
     def _swap(self, key: str, expected: bytes | None, new: bytes | None) -> bool:
         name = key.encode()
-        # All other databases are locked while they are open for writing.
-        with (
-            self._writing() as database,
-            database.transaction() if isinstance(database, SQLiteTable) else nullcontext(),
-        ):
+        with self._writing() as database:
             if (bytes(database[name]) if name in database else None) != expected:
                 return False
             if new is None:
@@ -179,44 +162,41 @@ class DBMStore(DatabaseStore):
         """Lock the database for this thread; None if it does not exist."""
         with self._database.lock:
             yield self._opened()
-            if self._database.brief:
-                self._database.close()
+            self._end_use()
 
     @contextmanager
     def _writing(self) -> Iterator[Any]:
-        """Lock the database for this thread, create it if necessary, and synchronize it to disk."""
-        shared = self._database
-        with shared.lock:
+        """Exclude other writers, create the database if necessary, and synchronize it to disk."""
+        with self._database.lock, file_lock(os.path.realpath(self.path)):
             database = self._opened(create=True)
             yield database
-            if shared.brief:
-                shared.close()
-            elif hasattr(database, "sync"):
+            if not self._end_use() and hasattr(database, "sync"):
                 database.sync()
+
+    def _end_use(self) -> bool:
+        """Close the database if its backend requires it; return whether it was closed."""
+        is_closed = type(self._database.opened).__module__ in _CLOSED_AFTER_USE
+        if is_closed:
+            self._database.close()
+        return is_closed
 
     def _opened(self, *, create: bool = False) -> Any:
         """Return the open database, with the lock held; None if it does not exist."""
         shared = self._database
         if shared.opened is None or (create and not shared.writable):
             shared.close()
-            new = create and self._file() is None
             try:
-                # Two processes that create a database would each replace the files of the other.
-                with file_lock(os.path.realpath(self.path)) if new else nullcontext():
+                self._lock(create)
+                shared.opened = self._open(create)
+                # For a new file.  Not for SQLite: closing any descriptor of its file gives up
+                # the locks of the process (fcntl), and another process deletes the log of writes.
+                if shared.descriptor is None and not isinstance(shared.opened, SQLiteTable):
                     self._lock(create)
-                    shared.opened, shared.brief = self._open(create)
-                    # For a new file.  Not for SQLite: closing any descriptor of its file gives up
-                    # the locks of the process (fcntl), and another process deletes the log of writes.
-                    if shared.descriptor is None and not isinstance(shared.opened, SQLiteTable):
-                        self._lock(create)
             except BaseException:
                 shared.forget()
                 raise
             shared.writable = create
         return shared.opened
-
-    def _file(self) -> str | None:
-        return next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
 
     def _lock(self, create: bool) -> None:
         """Lock a file of the database, for this process only if it writes.
@@ -224,8 +204,8 @@ class DBMStore(DatabaseStore):
         This is done first: some backends read everything when they open a database, and write it
         when they close it.
         """
-        shared = self._database
-        path = self._file()
+        found = filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED))
+        path = next(found, None)
         if not HAVE_LOCKS or path is None or self._locks_itself():
             return
         descriptor = os.open(path, os.O_RDONLY)
@@ -239,7 +219,7 @@ class DBMStore(DatabaseStore):
         except OSError:  # a file system without locks
             os.close(descriptor)
             return
-        shared.descriptor = descriptor
+        self._database.descriptor = descriptor
 
     def _locks_itself(self) -> bool:
         """Whether the backend of the existing database excludes other processes."""
@@ -247,59 +227,40 @@ class DBMStore(DatabaseStore):
             return True
         return not callable(self._backend) and is_sqlite_file(self.path)
 
-    def _open(self, create: bool) -> tuple[Any, bool]:
-        """Open the database; return it and whether to close it after each use."""
+    def _open(self, create: bool) -> Any:
         flag = "c" if create else "r"
         for suffix in _SUFFIXES:
             path_exists(f"{self.path}{suffix}")  # refuses what is not a file
         if create:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        if callable(self._backend):
-            there = create or os.path.exists(self.path)
-            return (self._backend(self.path, flag) if there else None), False
         found = whichdb(self.path)
+        if found is None and not create:
+            _refuse_hidden(self.path)
+            return None
+        if callable(self._backend):
+            return self._backend(self.path, flag)
         berkeley = _berkeley(self.path) if found in ("", "dbhash") else None
-        if berkeley is not None or (found is None and create and self._backend == "berkeley"):
-            return self._open_berkeley(berkeley or "btopen", flag), False
+        if berkeley is not None or (found is None and self._backend == "berkeley"):
+            with required("berkeleydb", "berkeleydb", self):
+                module = importlib.import_module("berkeleydb")
+            return getattr(module, berkeley or "btopen")(self.path, flag)
         name = found or (f"dbm.{self._backend}" if self._backend else "dbm")
-        if found == "" and is_sqlite_file(self.path):
-            name = _SQLITE
-        elif found == "":
+        if is_sqlite_file(self.path) or name == _SQLITE:
+            return SQLiteTable(self.path, flag)
+        if found == "":
             raise StoreError(
                 "the file is not a DBM database, or its backend is not supported by this Python",
                 self,
             )
-        if found is None and not create:
-            _refuse_hidden(self.path)
-            return None, False
-        if name == _SQLITE:
-            return SQLiteTable(self.path, flag), False
         try:
             module = importlib.import_module(name)
         except ImportError as error:
             raise StoreError(f"this Python was built without {name}", self) from error
         opened = module.open(self.path, flag)
-        kind = type(opened).__module__
-        if kind == _SQLITE:  # it could be used by this thread only
-            opened.close()
-            return SQLiteTable(self.path, flag), False
-        return opened, kind in ("_dbm", "dbm.ndbm")  # these write to disk only when closed
-
-    def _open_berkeley(self, kind: str, flag: str) -> Any:
-        with required("berkeleydb", "berkeleydb", self):
-            module = importlib.import_module("berkeleydb")
-        return getattr(module, kind)(self.path, flag)
-
-
-def _size_of(database: Any, name: bytes) -> int:
-    """Length of a value; 0 if it is missing, or unknown before it is read."""
-    if isinstance(database, SQLiteTable):
-        return database.size_of(name)
-    if type(database).__module__ == "dbm.dumb":
-        return int(database._index.get(name, (0, 0))[1])  # noqa: SLF001 - its offset and size
-    with suppress(KeyError, AttributeError):  # a missing key; another backend
-        return int(database.db.get_size(name))  # of Berkeley DB
-    return 0
+        if type(opened).__module__ != _SQLITE:
+            return opened
+        opened.close()  # it could be used by this thread only
+        return SQLiteTable(self.path, flag)
 
 
 def _refuse_hidden(path: str) -> None:
@@ -325,7 +286,6 @@ class _Database:
     def __init__(self) -> None:
         self.opened: Any = None
         self.writable = False
-        self.brief = False
         self.descriptor: int | None = None
         self.lock = threading.RLock()
         register_after_fork(self, _Database._reinitialize)

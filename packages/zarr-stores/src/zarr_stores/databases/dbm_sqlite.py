@@ -7,7 +7,7 @@ by the thread that opened them.
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _MAGIC = b"SQLite format 3\0"
 _TIMEOUT = 60.0  # seconds to wait for another process
-# The length of a blob is in the header of its row; other values are not data of this library.
-_SIZE = "SELECT CASE WHEN typeof(value) = 'blob' THEN length(value) ELSE 1 << 60 END FROM Dict WHERE key = ?"
 _GET = "SELECT value FROM Dict WHERE key = ?"
 
 
@@ -38,7 +36,7 @@ class SQLiteTable:
         connection = sqlite3.connect(
             f"file:{quote(path)}?mode={mode}",
             timeout=_TIMEOUT,
-            isolation_level=None,  # each statement is a transaction, except in ``transaction``
+            isolation_level=None,  # each statement is a transaction
             check_same_thread=False,
             uri=True,
         )
@@ -62,11 +60,6 @@ class SQLiteTable:
             raise KeyError(name)
         return row[0]
 
-    def size_of(self, name: bytes) -> int:
-        """Length of a value, without reading it; 0 if it is missing."""
-        row = self._cursor.execute(_SIZE, (name,)).fetchone()
-        return 0 if row is None else int(row[0])
-
     def __setitem__(self, name: bytes, value: bytes) -> None:
         self._cursor.execute("REPLACE INTO Dict(key, value) VALUES(?, ?)", (name, value))
 
@@ -81,17 +74,6 @@ class SQLiteTable:
         return (name for (name,) in self._cursor.execute("SELECT key FROM Dict").fetchall())
 
     keys = __iter__
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Exclude other writers, also those of other processes, in the block."""
-        self._cursor.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._cursor.execute("ROLLBACK")
-            raise
-        self._cursor.execute("COMMIT")
 
     def close(self) -> None:
         """Close the file."""

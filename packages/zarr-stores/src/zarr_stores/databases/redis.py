@@ -252,27 +252,18 @@ class RedisStore(ServerStore):
         parts: list[Buffer | None] = []
         for first in range(0, len(requested), _BATCH_SIZE):
             some = requested[first : first + _BATCH_SIZE]
-            commands = [_part(self._head + key, part) for key, part in some]
-            found = self._commands(some[0][0], StoreReadError, "read", commands)
-            parts += [
-                data if part.length is None else data[: part.length]
-                for (_, part), data in zip(some, found, strict=True)
+            # GETRANGE returns an empty string for missing keys.
+            commands = [
+                command
+                for key, part in some
+                for command in (_part(self._head + key, part), ("EXISTS", self._head + key))
             ]
-        # GETRANGE returns an empty string for missing keys.
-        empty = list({requested[number][0] for number, part in enumerate(parts) if not part})
-        missing = {key for key, is_there in self._which_exist(empty) if not is_there}
-        return [
-            None if key in missing and not part else part
-            for (key, _), part in zip(requested, parts, strict=True)
-        ]
-
-    def _which_exist(self, keys: list[str]) -> Iterator[tuple[str, bool]]:
-        for first in range(0, len(keys), _BATCH_SIZE):
-            some = keys[first : first + _BATCH_SIZE]
-            commands = [("EXISTS", self._head + key) for key in some]
-            yield from zip(
-                some, self._commands(some[0], StoreReadError, "read", commands), strict=True
-            )
+            found = iter(self._commands(some[0][0], StoreReadError, "read", commands))
+            parts += [
+                data[: part.length] if data or is_there else None
+                for (_, part), data, is_there in zip(some, found, found, strict=True)
+            ]
+        return parts
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         self._check(key)

@@ -44,40 +44,27 @@ def dandi_checksum(
     str
         ``<MD5>-<number of keys>--<size in bytes>``.
     """
-    root = _Directory()
+    root: dict[str, Any] = {}  # files by name, and directories by name and slash
     for key, (size, digest) in hashes_below(store, path, progress, storage_options, _md5).items():
         *parents, name = key.split("/")
         directory = root
         for parent in parents:
-            directory = directory.directories.setdefault(parent, _Directory())
-        directory.files[name] = (digest.hex(), size)
-    return root.digest()[0]
+            directory = directory.setdefault(f"{parent}/", {})
+        directory[name] = {"digest": digest, "name": name, "size": size}
+    return _describe(root, "")["digest"]
 
 
-def _md5() -> Any:
-    return md5(usedforsecurity=False)
+def _md5(data: bytes = b"") -> Any:
+    return md5(data, usedforsecurity=False)
 
 
-class _Directory:
-    def __init__(self) -> None:
-        self.directories: dict[str, _Directory] = {}
-        self.files: dict[str, tuple[str, int]] = {}
-
-    def digest(self) -> tuple[str, int, int]:
-        """Return the digest, the size and the number of files."""
-        directories = {name: it.digest() for name, it in self.directories.items()}
-        document = {
-            "directories": [
-                {"digest": directories[name][0], "name": name, "size": directories[name][1]}
-                for name in sorted(directories)
-            ],
-            "files": [
-                {"digest": self.files[name][0], "name": name, "size": self.files[name][1]}
-                for name in sorted(self.files)
-            ],
-        }
-        sizes = [size for _, size, _ in directories.values()]
-        size = sum(sizes) + sum(size for _, size in self.files.values())
-        count = sum(count for _, _, count in directories.values()) + len(self.files)
-        found = md5(json.dumps(document, separators=(",", ":")).encode(), usedforsecurity=False)
-        return f"{found.hexdigest()}-{count}--{size}", size, count
+def _describe(directory: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the digest, the name and the size of a directory."""
+    files = [directory[it] for it in sorted(directory) if not it.endswith("/")]
+    names = sorted(it[:-1] for it in directory if it.endswith("/"))
+    directories = [_describe(directory[f"{it}/"], it) for it in names]
+    size = sum(it["size"] for it in (*directories, *files))
+    count = sum(int(it["digest"].split("-")[1]) for it in directories) + len(files)
+    document = json.dumps({"directories": directories, "files": files}, separators=(",", ":"))
+    digest = _md5(document.encode()).hexdigest()
+    return {"digest": f"{digest}-{count}--{size}", "name": name, "size": size}

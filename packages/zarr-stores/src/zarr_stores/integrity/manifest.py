@@ -1,29 +1,32 @@
 """Manifests: the size and SHA-256 of every value of a hierarchy, and one digest of all of them.
 
-The digest is the same in every store.  It is described in :mod:`zarr_stores.integrity.digest_tree`, the
-format of the file in ``schemas/manifest/manifest.json``: JSON lines, first the header, then one
-line for each key in the order of their code points.
+The digest is the same in every store; :func:`digest_of` describes it.  The format of the file is in
+``schemas/manifest/manifest.json``: JSON lines, first the header, then one line for each key in the
+order of their code points.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
+from collections.abc import Mapping
 from hashlib import sha256
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
+from zarr_core.extension import StoreError, StoreReadError
 from zarr_core.hierarchy.store_path import opened_store
 from zarr_core.names import MANIFEST_NAMES
 from zarr_core.optional import reporter_for
+from zarr_core.stores.local import LocalStore
 from zarr_core.threads import parallel_for
 
-from zarr_stores.integrity.digest_tree import DigestTree
+from zarr_stores._reader_store import repeat_if_replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from zarr_core.extension import Buffers, Store
     from zarr_core.hierarchy.store_path import StoreLike
@@ -44,8 +47,8 @@ _FORMAT = "zarr_manifest"
 _VERSION = 1
 _LARGE = 1 << 26  # values above are read in parts
 _PART = 1 << 23
-_ATTEMPTS = 5
-_SIZE = 8  # bytes of a record before the hash
+_MAX_LEAF = 256  # entries that are hashed together
+_EMPTY = bytes(32)
 
 
 class ManifestEntry(NamedTuple):
@@ -57,13 +60,13 @@ class ManifestEntry(NamedTuple):
     """Hash of the value, in hexadecimal digits."""
 
 
-class Manifest:
+class Manifest(Mapping[str, ManifestEntry]):
     """The size and hash of every value below a path.
 
     Parameters
     ----------
-    records : mapping of str to bytes, optional
-        For each key, relative to the path, 8 bytes of the size and 32 bytes of the SHA-256.
+    entries : mapping of str to ManifestEntry, optional
+        The entry of each key, relative to the path.
 
     Notes
     -----
@@ -79,65 +82,48 @@ class Manifest:
     ['c/0', 'zarr.json']
     """
 
-    def __init__(self, records: Mapping[str, bytes] | None = None) -> None:
-        self._records = dict(records or {})
-        self._tree: DigestTree | None = None
+    def __init__(self, entries: Mapping[str, ManifestEntry] | None = None) -> None:
+        self._entries = dict(entries or {})
+        self._digest: str | None = None
 
     # --- entries ---
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self._entries)
 
-    def __iter__(self) -> Any:
-        return iter(self._records)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._records
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
 
     def __getitem__(self, key: str) -> ManifestEntry:
-        return _entry(self._records[key])
+        return self._entries[key]
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Manifest) and self._records == other._records
-
-    __hash__ = None  # type: ignore[assignment]  # can be changed
-
-    def record(self, key: str) -> bytes | None:
-        """Return the record of a key; None if the key has no value."""
-        return self._records.get(key)
-
-    def records(self) -> Mapping[str, bytes]:
-        """Return the records of all keys."""
-        return self._records
-
-    def set(self, key: str, record: bytes | None) -> None:
-        """Replace the record of a key; None removes it."""
-        if record is None:
-            self._records.pop(key, None)
+    def set(self, key: str, entry: ManifestEntry | None) -> None:
+        """Replace the entry of a key; None removes it."""
+        self._digest = None
+        if entry is None:
+            self._entries.pop(key, None)
         else:
-            self._records[key] = record
-        if self._tree is not None:
-            self._tree.set(key, record)
+            self._entries[key] = entry
 
     # --- all ---
 
     @property
     def digest(self) -> str:
         """The digest of the hierarchy: 64 hexadecimal digits."""
-        if self._tree is None:
-            self._tree = DigestTree(self._records)
-        return self._tree.digest()
+        if self._digest is None:
+            self._digest = digest_of(self._entries)
+        return self._digest
 
     @property
     def nbytes(self) -> int:
         """Length of all values, in bytes."""
-        return sum(int.from_bytes(it[:_SIZE], "big") for it in self._records.values())
+        return sum(entry.size for entry in self._entries.values())
 
     def below(self, path: str) -> Manifest:
         """Return the manifest of a node: of the keys below a path."""
         prefix = f"{path}/" if path else ""
         return Manifest(
-            {key[len(prefix) :]: it for key, it in self._records.items() if key.startswith(prefix)}
+            {key[len(prefix) :]: it for key, it in self._entries.items() if key.startswith(prefix)}
         )
 
     # --- files ---
@@ -147,12 +133,7 @@ class Manifest:
         header = {
             _FORMAT: _VERSION, "digest": self.digest, "keys": len(self), "nbytes": self.nbytes,
         }  # fmt: skip
-        lines = [json.dumps(header, separators=(",", ":"))]
-        lines += (
-            map(encode_record, *zip(*sorted(self._records.items()), strict=True)) if self else ()
-        )
-        lines.append("")
-        return "\n".join(lines).encode("ascii")
+        return encode_lines(header, sorted(self._entries.items()))
 
     @classmethod
     def decode(cls, data: bytes | bytearray | memoryview, location: object) -> Manifest:
@@ -161,7 +142,10 @@ class Manifest:
         StoreError if it is not a manifest, or does not have the digest in its header.
         """
         header, lines = decode_lines(data, _FORMAT, location)
-        manifest = cls({key: _required(key, record, location) for key, record in lines})
+        entries = {key: entry for key, entry in lines.items() if entry is not None}
+        if len(entries) != len(lines):
+            raise _invalid(location, "a key has no hash")
+        manifest = cls(entries)
         if len(manifest) != header.get("keys") or manifest.digest != header.get("digest"):
             raise StoreError(
                 "the manifest is damaged: its lines do not have the digest in its first line; "
@@ -174,17 +158,7 @@ class Manifest:
     def write(self, file: str | os.PathLike[str]) -> None:
         """Write the manifest to a file, which is replaced at once."""
         path = Path(file)
-        number, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(number, "wb") as target:
-                target.write(self.encode())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)  # as of other new files
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
+        LocalStore(path.parent).set(path.name, self.encode())
 
     @classmethod
     def read(cls, file: str | os.PathLike[str]) -> Manifest:
@@ -192,32 +166,56 @@ class Manifest:
         return cls.decode(Path(file).read_bytes(), os.fspath(file))
 
 
-def _entry(record: bytes) -> ManifestEntry:
-    return ManifestEntry(int.from_bytes(record[:_SIZE], "big"), record[_SIZE:].hex())
+def digest_of(entries: Mapping[str, ManifestEntry]) -> str:
+    """Return the digest of entries, in hexadecimal digits.
+
+    An entry is a record: its size, as 8 bytes, big-endian, and its SHA-256.  The name of a record
+    is the SHA-256 of the key in UTF-8.  A set of at most 256 records is a leaf, whose digest is the
+    SHA-256 of a zero byte and, in the order of their names, each name and record.  A larger set is
+    divided by the first byte of the names, each of these 256 subsets by the second byte, and so on;
+    its digest is the SHA-256 of a one byte and the 256 digests of the subsets, where 32 zero bytes
+    stand for an empty one.
+    """
+    records = sorted(
+        sha256(key.encode("utf-8", "surrogatepass")).digest()
+        + size.to_bytes(8, "big")
+        + bytes.fromhex(hash_)
+        for key, (size, hash_) in entries.items()
+    )
+    return _tree_digest(records, 0).hex()
 
 
-def _required(key: str, record: bytes | None, location: object) -> bytes:
-    if record is None:
-        raise StoreError(f"the manifest has no hash for {key!r}", store=location)
-    return record
+def _tree_digest(records: list[bytes], depth: int) -> bytes:
+    """Return the digest of sorted records, each after its name, with ``depth`` equal first bytes."""
+    if len(records) <= _MAX_LEAF:
+        return sha256(b"\0" + b"".join(records)).digest()
+    digests = [_EMPTY] * 256
+    for byte, subset in groupby(records, key=itemgetter(depth)):
+        digests[byte] = _tree_digest(list(subset), depth + 1)
+    return sha256(b"\1" + b"".join(digests)).digest()
 
 
 # --- lines ---
 
 
-def encode_record(key: str, record: bytes | None) -> str:
-    """Return the line of a key; a record of None means that the key was removed."""
-    name = json.dumps(key)
-    if record is None:
-        return f'{{"key":{name},"sha256":null}}'
-    size = int.from_bytes(record[:_SIZE], "big")
-    return f'{{"key":{name},"size":{size},"sha256":"{record[_SIZE:].hex()}"}}'
+def encode_lines(
+    header: Mapping[str, Any], entries: Iterable[tuple[str, ManifestEntry | None]]
+) -> bytes:
+    """Return JSON lines of a header and entries; None means that the key was removed."""
+    lines = [json.dumps(header, separators=(",", ":"))]
+    for key, entry in entries:
+        if entry is None:
+            lines.append(f'{{"key":{json.dumps(key)},"sha256":null}}')
+        else:
+            size, hash_ = entry
+            lines.append(f'{{"key":{json.dumps(key)},"size":{size},"sha256":"{hash_}"}}')
+    return "\n".join([*lines, ""]).encode("ascii")
 
 
 def decode_lines(
     data: bytes | bytearray | memoryview, format_: str, location: object
-) -> tuple[dict[str, Any], list[tuple[str, bytes | None]]]:
-    """Return the header and the records of a file of JSON lines.
+) -> tuple[dict[str, Any], dict[str, ManifestEntry | None]]:
+    """Return the header and the entries of a file of JSON lines.
 
     Raises
     ------
@@ -239,24 +237,25 @@ def decode_lines(
             location,
             f"has version {header[format_]!r}, and only {_VERSION} is known; update zarr-stores",
         )
-    records: list[tuple[str, bytes | None]] = []
+    entries: dict[str, ManifestEntry | None] = {}
     for number, line in enumerate(found, 2):
         try:
-            key, hash_ = line["key"], line["sha256"]
-            if not isinstance(key, str):
-                raise TypeError
-            if hash_ is None:
-                records.append((key, None))
-                continue
-            record = line["size"].to_bytes(_SIZE, "big") + bytes.fromhex(hash_)
-            if len(record) != _SIZE + 32:
-                raise ValueError
+            entries[line["key"]] = None if line["sha256"] is None else _entry(**line)
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             raise _invalid(
                 location, f"line {number} is not a key with size and sha256: {str(line)[:200]}"
             ) from None
-        records.append((key, record))
-    return header, records
+    return header, entries
+
+
+def _entry(*, key: str, size: int, sha256: str, **_: Any) -> ManifestEntry:
+    """Return the entry of a line, which may have other members."""
+    key.encode("utf-8", "surrogatepass")
+    size.to_bytes(8, "big")
+    digest = bytes.fromhex(sha256)
+    if len(digest) != 32:
+        raise ValueError("not a SHA-256")
+    return ManifestEntry(size, digest.hex())
 
 
 def _invalid(location: object, problem: str) -> StoreError:
@@ -271,45 +270,49 @@ def is_manifest_key(key: str) -> bool:
     return key.rpartition("/")[2] in MANIFEST_NAMES
 
 
-def record_of(value: Buffers) -> bytes:
-    """Return the record of a value."""
-    if isinstance(value, bytes | bytearray | memoryview):
-        return len(value).to_bytes(_SIZE, "big") + sha256(value).digest()
+def entry_of(value: Buffers) -> ManifestEntry:
+    """Return the entry of a value."""
     found, size = sha256(), 0
-    for buffer in value:
+    for buffer in (value,) if isinstance(value, bytes | bytearray | memoryview) else value:
         found.update(buffer)
         size += len(buffer)
-    return size.to_bytes(_SIZE, "big") + found.digest()
+    return ManifestEntry(size, found.hexdigest())
 
 
-def _hash_value(
-    store: Store, key: str, hash_: Callable[[], Any] = sha256
-) -> tuple[int, bytes] | None:
+def difference(
+    found: tuple[int, str] | None, expected: ManifestEntry | None
+) -> tuple[str, str] | None:
+    """Return how a value differs from its entry, as a kind and in words; None if it does not."""
+    if found == expected:
+        return None
+    if found is None:
+        return "missing", "is in the manifest, but not in the store"
+    if expected is None:
+        return "unexpected", "is in the store, but not in the manifest"
+    if found[0] != expected.size:
+        return "size", f"has {found[0]} bytes instead of {expected.size}"
+    return "content", "has another content than in the manifest"
+
+
+def _hash_value(store: Store, key: str, hash_: Callable[[], Any]) -> tuple[int, str] | None:
     """Return the size and the hash of a value; None for a missing key.
 
-    Large values are read in parts, so that they are never in memory as a whole.  ``hash_`` creates a
-    hash, as those of :mod:`hashlib`.
+    Large values are read in parts, so that they are never in memory as a whole.
     """
-    for attempt in range(_ATTEMPTS):
-        value = store.get_limited(key, _LARGE)
-        if value is None:
-            return None
-        found = hash_()
-        if not isinstance(value, int):
-            found.update(value)
-            return len(value), found.digest()
-        reader = store.open_value(key)
-        if reader is None:
-            return None
-        try:
-            with reader:
-                for start in range(0, reader.size, _PART):
-                    found.update(reader.read(start, min(_PART, reader.size - start)))
-                return reader.size, found.digest()
-        except ValueReplacedError:
-            if attempt == _ATTEMPTS - 1:
-                raise
-    raise AssertionError("the last attempt raises")
+    value = store.get_limited(key, _LARGE)
+    if value is None:
+        return None
+    found = hash_()
+    if not isinstance(value, int):
+        found.update(value)
+        return len(value), found.hexdigest()
+    reader = store.open_value(key)
+    if reader is None:
+        return None
+    with reader:
+        for start in range(0, reader.size, _PART):
+            found.update(reader.read(start, min(_PART, reader.size - start)))
+        return reader.size, found.hexdigest()
 
 
 def hash_values(
@@ -317,16 +320,19 @@ def hash_values(
     keys: Iterable[str],
     progress: Callable[[Any], object] | None = None,
     hash_: Callable[[], Any] = sha256,
-) -> dict[str, tuple[int, bytes] | StoreReadError | None]:
-    """Return the size and hash of several values, or the error of those that cannot be read."""
+) -> dict[str, tuple[int, str] | StoreReadError | None]:
+    """Return the size and hash of several values, or the error of those that cannot be read.
+
+    ``hash_`` creates a hash, as those of :mod:`hashlib`.
+    """
     names = [*keys]
-    found: dict[str, tuple[int, bytes] | StoreReadError | None] = dict.fromkeys(names)
+    found: dict[str, tuple[int, str] | StoreReadError | None] = dict.fromkeys(names)
     with reporter_for(progress, 1) as reporter:
         reporter.begin("", len(names), "keys")
 
         def work(key: str) -> None:
             try:
-                value = _hash_value(store, key, hash_)
+                value = repeat_if_replaced(lambda: _hash_value(store, key, hash_))
             except StoreReadError as error:
                 found[key] = error
                 return
@@ -350,7 +356,7 @@ def hashes_below(
     progress: Callable[[Any], object] | None,
     storage_options: Mapping[str, Any] | None = None,
     hash_: Callable[[], Any] = sha256,
-) -> dict[str, tuple[int, bytes]]:
+) -> dict[str, tuple[int, str]]:
     """Return the size and hash of every value below a node, by the key relative to its path.
 
     Raises a StoreReadError if a value cannot be read.
@@ -395,7 +401,7 @@ def create_manifest(
         If a value cannot be read.
     """
     found = hashes_below(store, path, progress, storage_options)
-    return Manifest({key: size.to_bytes(_SIZE, "big") + it for key, (size, it) in found.items()})
+    return Manifest({key: ManifestEntry(*entry) for key, entry in found.items()})
 
 
 def load_manifest(manifest: Manifest | str | os.PathLike[str]) -> Manifest:

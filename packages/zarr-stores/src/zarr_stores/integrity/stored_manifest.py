@@ -7,7 +7,6 @@ after one has crashed, the manifest is *behind*: it may not describe the present
 
 from __future__ import annotations
 
-import json
 import uuid
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,9 +18,10 @@ from zarr_stores.integrity.manifest import (
     CHANGES_NAME,
     MANIFEST_NAME,
     Manifest,
+    ManifestEntry,
     create_manifest,
     decode_lines,
-    encode_record,
+    encode_lines,
 )
 
 if TYPE_CHECKING:
@@ -42,14 +42,12 @@ class Changes:
 
     sequence: int = 0
     writers: Mapping[str, str] = field(default_factory=dict)
-    records: Mapping[str, bytes | None] = field(default_factory=dict)
+    records: Mapping[str, ManifestEntry | None] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """Return the changes as JSON lines."""
         header = {_FORMAT: 1, "sequence": self.sequence, "writers": dict(self.writers)}
-        lines = [json.dumps(header, separators=(",", ":"))]
-        lines += [encode_record(key, record) for key, record in self.records.items()]
-        return "\n".join([*lines, ""]).encode("ascii")
+        return encode_lines(header, self.records.items())
 
     @classmethod
     def decode(cls, data: Buffer, location: object) -> Changes:
@@ -58,7 +56,19 @@ class Changes:
         sequence, writers = header.get("sequence"), header.get("writers")
         if not isinstance(sequence, int) or not isinstance(writers, dict):
             raise StoreError("not a manifest: no sequence and writers", store=location)
-        return cls(sequence, {str(it): str(began) for it, began in writers.items()}, dict(records))
+        return cls(sequence, {str(it): str(began) for it, began in writers.items()}, records)
+
+    @property
+    def behind(self) -> str:
+        """Why the manifest may not describe the present values; empty if it does."""
+        if not self.writers:
+            return ""
+        count, began = len(self.writers), min(self.writers.values())
+        who = "a writer has" if count == 1 else f"{count} writers have"
+        return (
+            f"the manifest is behind: {who} not recorded changes since {began}, and may still be "
+            "writing or have crashed"
+        )
 
 
 class StoredManifest:
@@ -179,22 +189,10 @@ class StoredManifest:
         return new
 
 
-def behind(changes: Changes) -> str:
-    """Return why a manifest may not describe the present values; empty if it does."""
-    if not changes.writers:
-        return ""
-    count, began = len(changes.writers), min(changes.writers.values())
-    who = "a writer has" if count == 1 else f"{count} writers have"
-    return (
-        f"the manifest is behind: {who} not recorded changes since {began}, and may still be "
-        "writing or have crashed"
-    )
-
-
 def read_manifest(store: Store, path: str = "") -> tuple[Manifest | None, str]:
     """Read the manifest that is stored in a hierarchy."""
     manifest, changes = StoredManifest(store, path).read()
-    return manifest, behind(changes)
+    return manifest, changes.behind
 
 
 def write_manifest(

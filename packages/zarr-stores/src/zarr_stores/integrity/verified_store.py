@@ -14,7 +14,13 @@ from zarr_core.extension import (
 )
 from zarr_core.names import normalise_path
 
-from zarr_stores.integrity.manifest import Manifest, is_manifest_key, load_manifest, record_of
+from zarr_stores.integrity.manifest import (
+    Manifest,
+    difference,
+    entry_of,
+    is_manifest_key,
+    load_manifest,
+)
 from zarr_stores.integrity.verify import find_manifest
 from zarr_stores.sorted_keys import SortedKeys
 from zarr_stores.wrappers.read_only import ReadOnlyStore
@@ -89,17 +95,17 @@ class VerifiedStore(ReadOnlyStore):
         name = self._described(key)
         if name is None:
             return None if isinstance(value, int) else value
-        expected = self._manifest.record(name)
-        problem = _problem(value, expected)
-        if not problem and not isinstance(value, int):
-            return value
-        if self.max_concurrency is not None:
+        expected = self._manifest.get(name)
+        problem = difference(_found(value), expected)
+        if problem and self.max_concurrency is not None:
             self.discard_cached(key)
             value = self._get(key)
-            if not isinstance(value, int) and not (problem := _problem(value, expected)):
-                return value
-            problem += ", also when it was read again"
-        raise StoreReadError(f"the value is not verified: {problem}", self, key)
+            problem = difference(_found(value), expected)
+        if problem is None:
+            assert not isinstance(value, int)
+            return value
+        again = ", also when it was read again" if self.max_concurrency is not None else ""
+        raise StoreReadError(f"the value is not verified: it {problem[1]}{again}", self, key)
 
     # --- readable ---
 
@@ -168,16 +174,8 @@ class VerifiedStore(ReadOnlyStore):
         return self.inner, self._manifest, self.path
 
 
-def _problem(value: Buffer | int | None, expected: bytes | None) -> str:
-    """Return how a value differs from its record; empty if it does not."""
-    if value is None:
-        return "" if expected is None else "it is in the manifest, but not in the store"
-    if expected is None:
-        return "it is in the store, but not in the manifest"
-    size = int.from_bytes(expected[:8], "big")
-    length = value if isinstance(value, int) else len(value)
-    if size != length:
-        return f"it has {length} bytes instead of {size}"
-    if not isinstance(value, int) and record_of(value) == expected:
-        return ""
-    return "its content is not that of the manifest"
+def _found(value: Buffer | int | None) -> tuple[int, str] | None:
+    """Return the size and hash of a value, or of one that is longer than in the manifest."""
+    if value is None or isinstance(value, int):
+        return None if value is None else (value, "")
+    return entry_of(value)

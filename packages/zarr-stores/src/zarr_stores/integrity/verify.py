@@ -12,12 +12,12 @@ from zarr_stores.integrity.manifest import (
     MANIFEST_NAME,
     Manifest,
     create_manifest,
+    difference,
     hash_values,
     keys_below,
     load_manifest,
 )
-from zarr_stores.integrity.stored_manifest import StoredManifest
-from zarr_stores.integrity.stored_manifest import behind as behind_of
+from zarr_stores.integrity.stored_manifest import read_manifest
 
 if TYPE_CHECKING:
     import os
@@ -113,9 +113,9 @@ def find_manifest(store: Store, path: str) -> tuple[Manifest, str, str]:
     """
     root = path
     while True:
-        manifest, changes = StoredManifest(store, root).read()
+        manifest, behind = read_manifest(store, root)
         if manifest is not None:
-            return manifest, behind_of(changes), root
+            return manifest, behind, root
         if not root:
             raise NodeNotFoundError(
                 Location(store, path),
@@ -205,37 +205,25 @@ def _changed_since(store: Store, root: str, expected: Manifest, below: str) -> s
 
 
 def _compare(
-    expected: Manifest, key: str, value: tuple[int, bytes] | StoreReadError | None
+    expected: Manifest, key: str, value: tuple[int, str] | StoreReadError | None
 ) -> Iterator[ManifestProblem]:
-    record = expected.record(key)
     if isinstance(value, StoreReadError):
         yield ManifestProblem(key, "unreadable", f"cannot be read: {value.reason}")
-    elif value is None:
-        if record is not None:  # otherwise removed meanwhile
-            yield ManifestProblem(key, "missing", "is in the manifest, but not in the store")
-    elif record is None:
-        yield ManifestProblem(key, "unexpected", "is in the store, but not in the manifest")
-    elif record != value[0].to_bytes(8, "big") + value[1]:
-        size = int.from_bytes(record[:8], "big")
-        if size != value[0]:
-            yield ManifestProblem(key, "size", f"has {value[0]} bytes instead of {size}")
-        else:
-            yield ManifestProblem(key, "content", "has another content than in the manifest")
+    elif problem := difference(value, expected.get(key)):
+        yield ManifestProblem(key, *problem)
 
 
 def _named(
     expected: Manifest,
     problems: list[ManifestProblem],
-    hashes: dict[str, tuple[int, bytes] | StoreReadError | None],
+    hashes: dict[str, tuple[int, str] | StoreReadError | None],
     prefix: str,
 ) -> Iterator[ManifestProblem]:
     """Name the keys whose values are at other keys."""
-    owners: dict[bytes, str] = {}
-    if any(problem.kind in ("size", "content", "unexpected") for problem in problems):
-        owners = {record[8:]: key for key, record in expected.records().items()}
+    owners = {entry: key for key, entry in expected.items()} if problems else {}
     for problem in problems:
         value = hashes[prefix + problem.key]
-        owner = owners.get(value[1]) if isinstance(value, tuple) else None
+        owner = owners.get(value) if isinstance(value, tuple) else None
         if owner is None:
             yield problem
         elif problem.kind == "unexpected":

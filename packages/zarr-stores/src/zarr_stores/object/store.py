@@ -255,7 +255,7 @@ class ObjectStore(CachingStore):
     def open_cached(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         """Open a value; the range ``first`` is kept in memory, if it is not the whole value."""
         first = first or _FIRST
-        known: Any = self._openings.use_chunk(key, first)
+        known: Any = self._openings.use(key, first)
         if known is None:
             changes = self._openings.changes(key)
             reader = self.open_value(key, first)
@@ -269,7 +269,7 @@ class ObjectStore(CachingStore):
             tag = reader.meta.get("e_tag")
             # Other properties of two generations, such as times, may be equal.
             if tag and not tag.startswith("W/") and known.nbytes <= _MAX_OPENINGS_NBYTES // 8:
-                self._openings.keep_chunk(key, first, known, changes)
+                self._openings.keep(key, first, known, changes)
             # Its request has just returned this generation.
             return self._reader(key, known)
         return self._reader(key, known, verified=False)

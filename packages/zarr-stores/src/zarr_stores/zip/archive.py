@@ -7,41 +7,30 @@ a damaged or hostile archive claims.
 
 from __future__ import annotations
 
-import errno
 import io
 import os
-import stat
 import struct
-import threading
 import zlib
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, TypeVar
-from urllib.parse import quote
-from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, BadZipFile, ZipExtFile, ZipFile
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, BadZipFile, ZipFile
 
-from zarr_core.extension import (
-    ByteRange,
-    ByteReader,
-    Store,
-    StoreError,
-    StoreReadError,
-    check_key,
-)
+from zarr_core.extension import ByteRange, ByteReader, StoreError, StoreReadError
 from zarr_core.interfaces.byte_reader import WrapperReader
 from zarr_core.stores.local_files import FileReader
 
-from zarr_stores._partial_reader import copy_held, read_from_file
+from zarr_stores._partial_reader import copy_held
 from zarr_stores.databases.database_store import is_key, path_exists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from zipfile import ZipInfo
 
-    from zarr_core.extension import Buffer
+    from zarr_core.extension import Buffer, Store
 
 B = TypeVar("B", bound="Buffer")
 
-Place: TypeAlias = str | BinaryIO | tuple[Store, str]
-"""Where an archive is: the absolute path of a file, a file object, or a store and a key."""
+ArchiveLocation: TypeAlias = "str | tuple[Store, str]"
+"""Where an archive is: the absolute path of a file, or a store and a key."""
 
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _ENCRYPTED = 0x1
@@ -51,88 +40,28 @@ _METHODS = (ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA)
 _DEFLATE_RATIO = 1032  # two bits of deflated data expand to at most 258 bytes
 _MOST_OVERHEAD = 1 << 16  # bytes of compressed data in addition to twice the size
 _LEAST_DICTIONARY = 1 << 12
+_UNKNOWN_SIZE = b"\xff" * 8  # of the data of a .lzma file
 _DAMAGE = (
     "the file is not a zip archive, is truncated, is being written, or its writer was killed "
     "before close(). zarr_stores.zip.recover.recover(path, new_path) copies its complete values"
 )
 
 
-# --- places ---
+# --- bytes ---
 
 
-def place_of(given: Any) -> Place:
-    """Return where an archive is."""
-    if isinstance(given, str | os.PathLike):
-        return os.path.abspath(os.fspath(given))
-    if isinstance(given, tuple):
-        store, key = given
-        if not isinstance(store, Store):
-            raise StoreError(f"must be a store, not {type(store).__name__}", store=repr(store))
-        return store, check_key(key)
-    if hasattr(given, "read") and hasattr(given, "seek"):
-        file: BinaryIO = given
-        return file
-    raise StoreError("must be a path or a binary file object", store=repr(given))
-
-
-def url_of(place: Place) -> str:
-    """Return the URL for messages; a file can be opened again with it."""
-    if isinstance(place, str):
-        return f"zip://{quote(place)}"
-    if isinstance(place, tuple):
-        return f"zip::{place[0].url.rstrip('/')}/{place[1]}"
-    return f"zip://{type(place).__name__}@{id(place):#x}"
-
-
-def is_writable(place: Place) -> bool:
-    """Return whether an archive can be written."""
-    if isinstance(place, str | tuple):
-        return isinstance(place, str)
-    return all(getattr(place, name, bool)() for name in ("readable", "writable", "seekable"))
-
-
-def open_source(place: Place) -> ByteReader | None:
+def open_source(location: ArchiveLocation) -> ByteReader | None:
     """Open the bytes of an archive, with the errors of files; None if its key is missing."""
-    if isinstance(place, tuple):
-        return place[0].open_value(place[1], ByteRange(-_TAIL))
-    if isinstance(place, str):
-        path_exists(place)  # raises an error for a pipe, which would wait for its writer
-        return file_source(os.open(place, os.O_RDONLY))
-    if not is_writable(place) and isinstance(getattr(place, "raw", place), io.FileIO):
-        return file_source(os.dup(place.fileno()))  # read without the shared file position
-    return StreamSource(place)
+    if isinstance(location, tuple):
+        store, key = location
+        return store.open_value(key, ByteRange(-_TAIL))
+    path_exists(location)  # raises an error for a pipe, which would wait for its writer
+    return file_source(os.open(location, os.O_RDONLY))
 
 
 def file_source(descriptor: int) -> FileReader:
     """Return a reader that closes the descriptor of a file when it is deleted."""
-    status = os.fstat(descriptor)
-    source = FileReader(descriptor, status.st_size, "", "")
-    if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(errno.EISDIR, "is a directory")
-    return source
-
-
-# --- bytes ---
-
-
-class StreamSource(ByteReader):
-    """A seekable file object, used by one thread at a time, which is not closed."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.file = file
-        self.lock = threading.Lock()
-        self._process = os.getpid()
-        try:
-            self.size = file.seek(0, os.SEEK_END)
-        except (OSError, AttributeError, ValueError) as error:
-            raise StoreError(f"the file object is not seekable: {error}", repr(file)) from error
-
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        if self._process != os.getpid():
-            # The processes share the file position, and a lost thread may hold the lock.
-            raise StoreReadError("a file object cannot be used in a forked process")
-        with self.lock:
-            read_from_file(self.file, parts)
+    return FileReader(descriptor, os.fstat(descriptor).st_size, "", "")
 
 
 class _Prefetched(WrapperReader):
@@ -241,18 +170,6 @@ class Archive:
         value = source.read(self.start(source, info), info.compress_size)
         return check_sum(info, value if is_stored(info) else _decompress(info, value))
 
-    def decompress_into(self, info: ZipInfo, parts: Sequence[tuple[int, memoryview]]) -> None:
-        """Read parts of a compressed entry without memory for all of it."""
-        file: Any = _SourceFile(self.source)
-        file.seek(self.start(self.source, info))
-        entry = ZipExtFile(file, "r", info)
-        try:
-            for start, buffer in sorted(parts, key=lambda part: part[0]):
-                entry.seek(start)
-                buffer[:] = entry.read(len(buffer))
-        except (BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
-            raise StoreReadError(f"damaged archive: {error}") from error
-
 
 def is_stored(info: ZipInfo) -> bool:
     """Return whether the bytes of an entry are those of the value."""
@@ -299,10 +216,9 @@ def _check_sizes(method: int, compressed: int, size: int) -> None:
 def _decompress(info: ZipInfo, data: memoryview) -> bytes:
     """Decompress an entry; more than its size is never decompressed."""
     size = info.file_size
-    value = b""
+    if not size:
+        return b""
     try:
-        if not size:
-            return value
         if info.compress_type == ZIP_DEFLATED:
             value = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size)
         elif info.compress_type == ZIP_BZIP2:
@@ -313,7 +229,7 @@ def _decompress(info: ZipInfo, data: memoryview) -> bytes:
             value = _decompress_lzma(data, size)
     except ImportError as error:
         raise StoreReadError(f"this Python was built without a library: {error}") from error
-    except (zlib.error, OSError, EOFError, ValueError, struct.error) as error:
+    except (zlib.error, OSError, EOFError, ValueError) as error:
         raise StoreReadError(f"damaged archive: {error}") from error
     if len(value) != size:
         raise StoreReadError("damaged archive: the entry is shorter than its size")
@@ -321,18 +237,16 @@ def _decompress(info: ZipInfo, data: memoryview) -> bytes:
 
 
 def _decompress_lzma(data: memoryview, size: int) -> bytes:
-    """Decompress LZMA data, which begin with a version, and 5 bytes of properties."""
+    """Decompress an LZMA entry as a .lzma file, which has another header."""
     import lzma  # not in every Python
 
-    _, count, properties, dictionary = struct.unpack_from("<HHBL", data)
-    if count != 5 or properties >= 9 * 5 * 5:
+    # A version of two bytes, the length of the properties, and the properties with the dictionary.
+    if data[2:4] != b"\5\0":
         raise ValueError("the LZMA properties are not valid")
-    rest, lc = divmod(properties, 9)
-    pb, lp = divmod(rest, 5)
     # The dictionary is never larger than the value; a false size must not allocate memory.
-    dictionary = max(_LEAST_DICTIONARY, min(dictionary, size))
-    options = {"id": lzma.FILTER_LZMA1, "dict_size": dictionary, "lc": lc, "lp": lp, "pb": pb}
+    dictionary = min(int.from_bytes(data[5:9], "little"), max(size, _LEAST_DICTIONARY))
+    header = bytes(data[4:5]) + dictionary.to_bytes(4, "little") + _UNKNOWN_SIZE
     try:
-        return lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[options]).decompress(data[9:], size)
+        return lzma.LZMADecompressor(lzma.FORMAT_ALONE).decompress(header + data[9:], size)
     except lzma.LZMAError as error:
         raise ValueError(str(error)) from error

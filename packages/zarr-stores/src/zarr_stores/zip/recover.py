@@ -5,28 +5,24 @@ In a shell: ``python -m zarr_stores.zip.recover FILE NEW_FILE``.
 
 from __future__ import annotations
 
-import mmap
 import os
 import struct
 import sys
 from typing import TYPE_CHECKING
 from zipfile import ZipInfo
 
-from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
+from zarr_core.extension import StoreError, StoreReadError
 
-from zarr_stores.zip.archive import LOCAL_HEADER, Archive, file_source
+from zarr_stores.databases.database_store import is_key
+from zarr_stores.zip.archive import LOCAL_HEADER, Archive, open_source
 from zarr_stores.zip.store import ZipStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_core.extension import Buffer
-
-_UNKNOWN_SIZE = 0xFFFFFFFF
+_IN_EXTRA_FIELD = 0xFFFFFFFF  # a size that an extra field has
 _SIZES_FOLLOW = 0x8
-_ZIP64 = 1
-_MARK = b"PK\7\x08"
-_SHORT, _LONG = struct.Struct("<3I"), struct.Struct("<I2Q")
+_ZIP64 = struct.Struct("<HHQQ")  # kind and length of the field, size and compressed size
 
 
 def recover(path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> int:
@@ -50,75 +46,49 @@ def recover(path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> i
         If the new archive exists, or a file cannot be read or written.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        source = file_source(descriptor)
-        data = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) if source.size else b""
+        source = open_source(os.fspath(path))
     except OSError as error:
         raise StoreError(f"cannot be opened: {error.strerror}", store=path) from error
+    assert source is not None
+    archive = Archive(source, {})
     count = 0
     with ZipStore(new_path, mode="x") as store:
-        for key, value in _complete_values(Archive(source, {}), data):
-            store.set(key, value)
-            count += 1
+        for info in _entries(archive, path):
+            try:
+                value = archive.read(info)
+            except (StoreReadError, MemoryError):
+                break
+            if is_key(info.filename):
+                store.set(info.filename, value)
+                count += 1
     return count
 
 
-def _complete_values(archive: Archive, data: bytes | mmap.mmap) -> Iterator[tuple[str, Buffer]]:
-    """Iterate over the entries without the central directory, which is missing."""
-    position = 0
-    while (found := _entry_at(data, position)) is not None:
-        info, position = found
-        try:
-            value = archive.read(info)
-        except (StoreReadError, MemoryError):
+def _entries(archive: Archive, path: object) -> Iterator[ZipInfo]:
+    """Iterate over the entries by their headers, because the central directory is missing."""
+    source, position = archive.source, 0
+    while position + LOCAL_HEADER.size <= source.size:
+        header = LOCAL_HEADER.unpack(source.read(position, LOCAL_HEADER.size))
+        signature, _, flags, method, _, _, checksum, compressed, size, name_length, extra = header
+        start = position + LOCAL_HEADER.size + name_length + extra
+        if signature != b"PK\3\4" or start > source.size:
             return
-        try:
-            yield check_key(info.filename), value
-        except StoreKeyError:
-            continue
-
-
-def _entry_at(data: bytes | mmap.mmap, position: int) -> tuple[ZipInfo, int] | None:
-    """Return an entry and the offset of the next one."""
-    names = position + LOCAL_HEADER.size
-    if data[position : position + 4] != b"PK\3\4" or names > len(data):
-        return None
-    fields = LOCAL_HEADER.unpack_from(data, position)
-    name_length, extra_length = fields[9:]
-    start = names + name_length + extra_length
-    info = ZipInfo(data[names : names + name_length].decode("utf-8", "replace"))
-    info.header_offset, info.flag_bits, info.compress_type = position, fields[2], fields[3]
-    info.CRC, info.compress_size, info.file_size = fields[6:9]
-    behind = 0
-    if info.flag_bits & _SIZES_FOLLOW:
-        described = _data_descriptor(data, start)
-        if described is None:
-            return None
-        info.CRC, info.compress_size, info.file_size, behind = described
-    elif _UNKNOWN_SIZE in (info.file_size, info.compress_size):
-        extra = data[names + name_length : start]
-        if len(extra) < 20 or struct.unpack_from("<H", extra)[0] != _ZIP64:
-            return None
-        info.file_size, info.compress_size = struct.unpack_from("<QQ", extra, 4)
-    return info, start + info.compress_size + behind
-
-
-def _data_descriptor(data: bytes | mmap.mmap, start: int) -> tuple[int, int, int, int] | None:
-    """Return checksum, compressed size, size and length of a data descriptor.
-
-    Programs that write to a pipe or network store these values after the data.  A data
-    descriptor begins with a signature, and is valid if its compressed size matches.
-    """
-    position = data.find(_MARK, start)
-    while position >= 0:
-        fields = data[position + len(_MARK) : position + len(_MARK) + _LONG.size + 2]
-        for form in (_SHORT, _LONG):
-            if len(fields) >= form.size and fields[form.size : form.size + 2] in (b"PK", b""):
-                checksum, compressed_size, size = form.unpack_from(fields)
-                if compressed_size == position - start:
-                    return checksum, compressed_size, size, len(_MARK) + form.size
-        position = data.find(_MARK, position + 1)
-    return None
+        if flags & _SIZES_FOLLOW:
+            raise StoreError(
+                "an entry was written by a program that stores its size behind it; recover the "
+                "archive with: zip -FF FILE --out NEW_FILE",
+                store=path,
+            )
+        names = bytes(source.read(position + LOCAL_HEADER.size, name_length + extra))
+        info = ZipInfo(names[:name_length].decode("utf-8", "replace"))
+        if _IN_EXTRA_FIELD in (size, compressed):
+            if extra < _ZIP64.size:
+                return
+            _, _, size, compressed = _ZIP64.unpack_from(names, name_length)
+        info.header_offset, info.flag_bits, info.compress_type = position, flags, method
+        info.CRC, info.compress_size, info.file_size = checksum, compressed, size
+        yield info
+        position = start + compressed
 
 
 def main(arguments: list[str]) -> None:

@@ -12,8 +12,8 @@ import os
 import threading
 import weakref
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote, unquote
 from zipfile import ZIP_STORED, ZipFile
 
 from zarr_core.extension import (
@@ -37,15 +37,7 @@ from zarr_stores._after_fork import register_after_fork
 from zarr_stores._partial_reader import copy_held
 from zarr_stores._reader_store import ReaderStore, repeat_if_replaced
 from zarr_stores.unknown_options import check_options
-from zarr_stores.zip.archive import (
-    Archive,
-    check_sum,
-    is_stored,
-    is_writable,
-    open_source,
-    place_of,
-    url_of,
-)
+from zarr_stores.zip.archive import Archive, check_sum, is_stored, open_source
 from zarr_stores.zip.writer import Writer
 
 if TYPE_CHECKING:
@@ -56,12 +48,13 @@ if TYPE_CHECKING:
     from zarr_core.extension import Buffer, Buffers, Change
     from zarr_core.interfaces.store import Values
 
+    from zarr_stores.zip.archive import ArchiveLocation
+
 
 __all__ = ["ZipStore"]
 
 _SCHEME = "zip://"
 _NAME_LIMIT = 0xFFFF
-_MAX_DECOMPRESSED = 1 << 26  # bytes of a compressed value that is decompressed for its parts
 
 
 class ZipStore(ReaderStore):
@@ -69,9 +62,8 @@ class ZipStore(ReaderStore):
 
     Parameters
     ----------
-    path : str, os.PathLike or binary file object
-        Path of the file; or a seekable file object, which is not closed.  It is written if it can
-        be read and written, such as ``io.BytesIO()``, and must not be used before ``close``.
+    path : str or os.PathLike
+        Path of the file.
     mode : {"a", "r", "w", "x"}
         ``"a"``: read and append; the file is created by the first write.  ``"r"``: read
         only.  ``"w"``: replace the file.  ``"x"``: create the file; it must not exist.
@@ -110,7 +102,7 @@ class ZipStore(ReaderStore):
 
     def __init__(
         self,
-        path: str | os.PathLike[str] | BinaryIO | tuple[Store, str],
+        path: str | os.PathLike[str] | tuple[Store, str],
         mode: Literal["a", "r", "w", "x"] = "a",
         compression: int = ZIP_STORED,
         read_only: bool = False,
@@ -121,19 +113,18 @@ class ZipStore(ReaderStore):
             ZipFile(io.BytesIO(), "w", compression)
         except (NotImplementedError, RuntimeError) as error:
             raise StoreError(f"compression={compression!r}: {error}", store=path) from error
-        self._place = place_of(path)
-        self.path: str | None = self._place if isinstance(self._place, str) else None
-        """Absolute path of the file; None if the archive is not a file."""
-        if isinstance(self._place, tuple):
-            self.max_concurrency = self._place[0].max_concurrency
-        writable = is_writable(self._place)
-        if not writable and mode in ("w", "x"):
-            raise StoreError(
-                "cannot be written; pass the path of a file, or a file object that can be read, "
-                'written and moved, or use mode "r"',
-                store=self.url,
-            )
-        self.read_only = read_only or mode == "r" or not writable
+        self.path: str | None = None
+        """Absolute path of the file; None if the archive is a value of another store."""
+        self.read_only = read_only or mode == "r" or isinstance(path, tuple)
+        self._location: ArchiveLocation
+        if isinstance(path, tuple):
+            inner, key = path
+            self._location = inner, check_key(key)
+            self.max_concurrency = inner.max_concurrency
+        elif isinstance(path, str | os.PathLike):
+            self._location = self.path = os.path.abspath(os.fspath(path))
+        else:
+            raise StoreError("must be a path", store=repr(path))
         self._compression = compression
         self._guard = threading.RLock()
         register_after_fork(self, ZipStore._reinitialize)
@@ -197,7 +188,10 @@ class ZipStore(ReaderStore):
 
     @property
     def url(self) -> str:
-        return url_of(self._place)
+        if isinstance(self._location, tuple):
+            inner, key = self._location
+            return f"zip::{inner.url.rstrip('/')}/{key}"
+        return f"zip://{quote(self._location)}"
 
     # --- readable ---
 
@@ -263,7 +257,7 @@ class ZipStore(ReaderStore):
             if self._opened is None:
                 missing = Archive(BufferByteReader(b""), {})  # not kept: it may be created later
                 try:
-                    source = open_source(self._place)
+                    source = open_source(self._location)
                     if source is None or not (source.size or self.read_only):
                         return missing
                     self._opened = Archive.of(source, self)
@@ -304,7 +298,7 @@ class ZipStore(ReaderStore):
     def erase(self, key: str) -> None:
         check_name(key)
         self._require_writable(key)
-        if not self._exists():
+        if not os.path.exists(self._file):
             return
         with self._locked():
             stored = self.exists(key)
@@ -321,7 +315,7 @@ class ZipStore(ReaderStore):
             super().erase_prefix(prefix)
             return
         self._require_writable(prefix)
-        if not self._exists():
+        if not os.path.exists(self._file):
             return
         with self._guard:
             with self._locked():
@@ -330,8 +324,10 @@ class ZipStore(ReaderStore):
                 self.close()
                 self._open_writer(empty=True)
 
-    def _exists(self) -> bool:
-        return self.path is None or os.path.exists(self.path)
+    @property
+    def _file(self) -> str:
+        assert self.path is not None  # otherwise the store is read-only
+        return self.path
 
     def update(self, key: str, change: Change) -> None:
         check_name(key)
@@ -355,11 +351,10 @@ class ZipStore(ReaderStore):
                     self.close()
 
     def _open_writer(self, *, empty: bool, exclusive: bool = False) -> Writer:
-        assert not isinstance(self._place, tuple)  # which is read-only
         try:
-            if self.path and not empty:
-                os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            writer = Writer(self._place, empty=empty, exclusive=exclusive)
+            if not empty:
+                os.makedirs(os.path.dirname(self._file), exist_ok=True)
+            writer = Writer(self._file, empty=empty, exclusive=exclusive)
         except OSError as error:
             reason = f"cannot be written: {error.strerror}"
             if exclusive and isinstance(error, FileExistsError):
@@ -415,21 +410,16 @@ class ZipStore(ReaderStore):
     # --- the object ---
 
     def _identity(self) -> Hashable:
-        return os.path.realpath(self.path) if self.path else self._place
-
-    def __repr__(self) -> str:
-        return f"ZipStore({self._place!r}{', read_only=True' if self.read_only else ''})"
+        return os.path.realpath(self.path) if self.path else self._location
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, str]]:
-        reason = ""
         if not self.read_only:
-            reason = "a writable zip store cannot be pickled, because an archive has one writer; "
-            reason += 'close it and pickle ZipStore(path, mode="r")'
-        elif not isinstance(self._place, str | tuple):
-            reason = "a file object cannot be pickled; use ZipStore(path) or ZipStore.within"
-        if reason:
-            raise StoreError(reason, store=self)
-        return type(self), (self._place, "r")
+            raise StoreError(
+                "a writable zip store cannot be pickled, because an archive has one writer; "
+                'close it and pickle ZipStore(path, mode="r")',
+                store=self,
+            )
+        return type(self), (self._location, "r")
 
 
 class _EntryReader(ByteReader):
@@ -455,10 +445,7 @@ class _EntryReader(ByteReader):
             self.check_part(start, len(buffer))
         with self._store.reading(self._key):
             if not is_stored(self._info):
-                if self.size > _MAX_DECOMPRESSED:
-                    self._archive.decompress_into(self._info, parts)
-                else:
-                    copy_held([(0, self._value())], parts)
+                copy_held([(0, self._value())], parts)
                 return
             source, first = self._locate(*((start, len(buffer)) for start, buffer in parts))
             source.read_into([(first + start, buffer) for start, buffer in parts])
@@ -470,8 +457,6 @@ class _EntryReader(ByteReader):
         self.check_part(start, length)
         with self._store.reading(self._key):
             if not is_stored(self._info):
-                if length < self.size > _MAX_DECOMPRESSED:
-                    return super().read(start, length)
                 return self._value()[start : start + length]
             source, first = self._locate((start, length))
             data = source.read(first + start, length)

@@ -11,23 +11,19 @@ import io
 import os
 import stat
 import time
-import weakref
-from contextlib import nullcontext
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zipfile import ZipFile, ZipInfo
 
 from zarr_core.extension import StoreError
-from zarr_core.threads import call_after_fork
 
-from zarr_stores.zip.archive import Archive, StreamSource, entries_of, file_source
+from zarr_stores._after_fork import register_after_fork
+from zarr_stores.zip.archive import Archive, entries_of, file_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from contextlib import AbstractContextManager
-    from typing import BinaryIO
 
-    from zarr_core.extension import Buffer, ByteReader
+    from zarr_core.extension import Buffer
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
@@ -40,48 +36,28 @@ _ZIP64_LIMIT = 1 << 31
 
 
 class Writer:
-    """Writer of an archive in a file, or in a file object, which is not closed."""
+    """Writer of the archive in a file."""
 
-    def __init__(self, place: str | BinaryIO, *, empty: bool, exclusive: bool = False) -> None:
+    def __init__(self, path: str, *, empty: bool, exclusive: bool = False) -> None:
         self.abandoned = False
         """Whether the writer belongs to the parent of this forked process."""
         self.changed = empty
         """Whether the central directory must be written."""
-        self._path = place if isinstance(place, str) else None
-        self._guard: AbstractContextManager[Any] = nullcontext()
-        self._stream: Any = place
-        self._created = False
-        if isinstance(place, str):
-            self._created = not os.path.exists(place)
-            self._stream = _locked_file(place, exclusive)
+        self._path = path
+        self._created = not os.path.exists(path)
+        self._stream = _locked_file(path, exclusive)
         try:
-            source = self._prepare(empty, exclusive)
+            if empty and os.fstat(self._stream.fileno()).st_size:
+                self._stream = _replaced_file(self._stream, path)
+            source = file_source(os.dup(self._stream.fileno()))
+            if source.size:  # ``zipfile`` would append a second archive to a damaged one
+                Archive.of(source, path)
             self._zip = ZipFile(self._stream, "a")
         except BaseException:
             self._unlock()
             raise
         self.archive = Archive(source, entries_of(self._zip))
-        _writers.add(self)
-
-    def _prepare(self, empty: bool, exclusive: bool) -> ByteReader:
-        """Empty or check the archive; return its bytes."""
-        source: ByteReader
-        if self._path is None:
-            source = StreamSource(self._stream)
-            self._guard = source.lock
-            if exclusive and source.size:
-                raise FileExistsError
-            if empty:
-                self._stream.seek(0)
-                self._stream.truncate()
-        else:
-            if empty and os.fstat(self._stream.fileno()).st_size:
-                self._stream = _replaced_file(self._stream, self._path)
-            source = file_source(os.dup(self._stream.fileno()))
-        if not empty and source.size:
-            # ``zipfile`` would append a second archive to a damaged one.
-            Archive.of(source, self._path or self._stream)
-        return source
+        register_after_fork(self, Writer.abandon)
 
     def append(self, key: str, pieces: Sequence[Buffer], method: int) -> None:
         """Append a value; after an error the archive is unchanged."""
@@ -90,38 +66,34 @@ class Writer:
         info = ZipInfo(key, time.localtime()[:6])
         info.compress_type = method
         info.external_attr = 0o644 << 16
-        with self._guard:
-            end = archive.start_dir
-            before = archive.NameToInfo.pop(key, None)  # avoids a warning for duplicate names
-            large = sum(map(len, pieces)) >= _ZIP64_LIMIT
-            try:
-                with archive.open(info, "w", force_zip64=large) as entry:
-                    for piece in pieces:
-                        entry.write(piece)
-            except BaseException:
-                archive.NameToInfo.pop(key, None)
-                if before is not None:
-                    archive.NameToInfo[key] = before
-                archive.start_dir = end
-                self._stream.truncate(end)
-                raise
-            self.archive.source.size = archive.start_dir
+        end = archive.start_dir
+        before = archive.NameToInfo.pop(key, None)  # avoids a warning for duplicate names
+        large = sum(map(len, pieces)) >= _ZIP64_LIMIT
+        try:
+            with archive.open(info, "w", force_zip64=large) as entry:
+                for piece in pieces:
+                    entry.write(piece)
+        except BaseException:
+            archive.NameToInfo.pop(key, None)
+            if before is not None:
+                archive.NameToInfo[key] = before
+            archive.start_dir = end
+            self._stream.truncate(end)
+            raise
+        self.archive.source.size = archive.start_dir
         self.archive.entries[key] = info
 
     def write_directory(self) -> None:
         """Write the central directory, with each name once; the next value replaces it."""
         if self.abandoned or not self.changed:
             return
-        with self._guard:
-            end = self._zip.start_dir
-            directory = copy(self._zip)  # which is closed, and this archive not
-            directory.filelist = [*directory.NameToInfo.values()]
-            try:
-                directory.close()  # the stream remains open
-            except BaseException:
-                self._stream.truncate(end)
-                raise
-            self._stream.flush()
+        directory = copy(self._zip)  # which is closed, and this archive not
+        directory.filelist = [*directory.NameToInfo.values()]
+        try:
+            directory.close()  # the stream remains open
+        except BaseException:
+            self._stream.truncate(self._zip.start_dir)
+            raise
 
     def finish(self) -> None:
         """Write the central directory and close the file, unless the archive was not changed."""
@@ -137,12 +109,11 @@ class Writer:
         """Close the file in a forked child: archive and lock belong to the parent."""
         self._zip.fp = None
         self.abandoned = True
-        if self._path is not None:
-            self._stream.close()
+        self._stream.close()
 
     def _unlock(self) -> None:
         """Close the file, which is removed if it was created and nothing was written."""
-        if self._path is None or self._stream.closed:
+        if self._stream.closed:
             return
         if self._created and not (self.changed or os.fstat(self._stream.fileno()).st_size):
             os.unlink(self._path)
@@ -213,14 +184,3 @@ def _replaced_file(old: _File, path: str) -> _File:
             os.unlink(new)
             raise
     return file
-
-
-_writers: weakref.WeakSet[Writer] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for writer in tuple(_writers):
-        writer.abandon()
-
-
-call_after_fork(_after_fork)
