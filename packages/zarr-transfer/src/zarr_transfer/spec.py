@@ -49,6 +49,14 @@ class NodeLocation:
         """Return the path in the store of a node at a path below this one."""
         return "/".join(part for part in (self.path, path) if part)
 
+    def below(self, path: str) -> str:
+        """Return a path of the store relative to this node."""
+        return path[len(self.path) :].lstrip("/")
+
+    def is_within(self, other: NodeLocation) -> bool:
+        """Whether this node is the same as another, or below it, also in another store."""
+        return is_within_location(self.store, self.path, other.store, other.path)
+
     def read(self, path: str) -> NodeMetadata | None:
         """Return the metadata of a node below this one; None if it has no metadata document."""
         at = self.at(path)
@@ -107,18 +115,10 @@ class CopySpec:
         """Whether the format does not change."""
         return self.source.format_.name == self.dest.format_.name
 
-    def below(self, path: str) -> str:
-        """Return the path below the source of a node at a path of its store."""
-        return path[len(self.source.path) :].lstrip("/")
-
-    def target(self, path: str) -> str:
-        """Return the path of the copy of a node at or below the source path."""
-        return self.dest.at(self.below(path))
-
     def prefixes(self, path: str) -> list[tuple[str, str]]:
         """Return prefixes of all keys of a node except documents, each with that of its copy."""
-        new = self.dest.format_.prefixes(self.target(path))
-        return list(zip(self.source.format_.prefixes(path), new, strict=True))
+        old, new = (side.format_.prefixes(side.at(path)) for side in (self.source, self.dest))
+        return list(zip(old, new, strict=True))
 
     def reversed(self) -> CopySpec:
         """Return the specification of the copy in the other direction."""
@@ -152,6 +152,7 @@ class CopyOptions:
     log: Any = None
     executor: CopyExecutor | None = None
     portable: str | Sequence[str] | None = None
+    is_conversion: bool = False
     layout: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod

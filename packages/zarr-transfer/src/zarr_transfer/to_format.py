@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import zip_longest
 from math import isfinite
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from zarr_core import MemoryStore
-from zarr_core.errors import MetadataError
+from zarr_core.errors import MetadataError, NodeExistsError
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionConfigurationError,
@@ -28,12 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from zarr_core.extension import JSON, Format
-    from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.spec import CopySpec, NodeLocation
-
-
-M = TypeVar("M", ArrayMetadata, GroupMetadata)
 
 
 def array_to_format(
@@ -81,6 +77,8 @@ def problems_of(error: Exception) -> tuple[ValidationProblem, ...]:
     """Return the problems of an error."""
     if isinstance(error, MetadataError | ExtensionConfigurationError):
         return tuple(error.problems)
+    if isinstance(error, NodeExistsError):
+        return (ValidationProblem("", error.reason),)
     return (ValidationProblem("", str(error)),)
 
 
@@ -206,26 +204,6 @@ def finite(attributes: dict[str, JSON]) -> tuple[dict[str, JSON], list[str]]:
         return value
 
     return {name: visit(value, json_pointer(name)) for name, value in attributes.items()}, changed
-
-
-def with_json_floats(metadata: NodeMetadata) -> NodeMetadata:
-    """Return metadata with plain floats for NaN and infinities in attributes.
-
-    Version 3 keeps such values of other writers.  A conversion does not: version 3 rejects plain
-    floats, and :func:`finite` replaces them.
-    """
-    return metadata.replace(attributes=strictjson.plain_floats(metadata.attributes))
-
-
-def storable(format_: Format, metadata: M) -> tuple[M, list[str]]:
-    """Return metadata as the format that has read it can write it, with notes on changes."""
-    try:
-        format_.create(MemoryStore(), "", metadata)
-    except ZarrError:
-        attributes, changed = finite(metadata.attributes)
-        if changed:
-            return metadata.replace(attributes=attributes), [infinities(changed)]
-    return metadata, []
 
 
 def infinities(changed: list[str]) -> str:
