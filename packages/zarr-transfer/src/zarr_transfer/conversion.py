@@ -25,10 +25,10 @@ from zarr_transfer.keys import (
     nodes_of,
     readable_children,
 )
+from zarr_transfer.plan import CopyOptions, CopySpec, NodeLocation
 from zarr_transfer.planner import plan_nodes
 from zarr_transfer.portable import requirement
 from zarr_transfer.progress import logging_to
-from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation
 from zarr_transfer.target_layout import KEEP
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from zarr_core.strictjson import keep_nonfinite
 
 from zarr_transfer.execute import execute, prepare_destination
 from zarr_transfer.keys import chosen, nodes_of
+from zarr_transfer.plan import CopyOptions, CopySpec, NodeLocation, is_within_location
 from zarr_transfer.planner import plan_nodes
 from zarr_transfer.progress import logging_to, summary
-from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation, is_within_location
 from zarr_transfer.unmanaged import note_unmanaged
 
 if TYPE_CHECKING:
@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.copy_executor import CopyExecutor, CopyResult
-    from zarr_transfer.plan import CopyPlan
+    from zarr_transfer.plan import Compare, CopyPlan, IfExists
     from zarr_transfer.progress import Progress
-    from zarr_transfer.spec import Compare, IfExists
 
 
 @overload

@@ -8,6 +8,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from zarr_core.engine.consolidated_view import ConsolidatedView
 from zarr_core.errors import ExtensionError, MetadataError
 from zarr_core.extension import (
@@ -21,7 +22,7 @@ from zarr_core.formats.walk import walk
 from zarr_core.names import join
 from zarr_core.threads import concurrent_map
 
-from zarr_transfer.spec import is_within
+from zarr_transfer.plan import is_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import ChunkKeyEncoding, Format, Store
     from zarr_core.interfaces.format import NodeMetadata
 
-    from zarr_transfer.plan import CopyStep
-    from zarr_transfer.spec import CopySpec, NodeLocation
+    from zarr_transfer.plan import CopySpec, CopyStep, NodeLocation
 
     Children = Callable[[str], Iterator[tuple[str, Any]]]
 
@@ -267,19 +267,14 @@ def _possible_keys(spec: CopySpec, path: str, metadata: object) -> Iterator[tupl
 
 
 def largest_value(metadata: NodeMetadata | None) -> int:
-    """Return the approximate maximum size of a chunk in bytes; 0 if unknown."""
+    """Return the decoded size of a chunk or shard in bytes; 0 if the document does not tell."""
     if not isinstance(metadata, ArrayMetadata):
         return 0
+    shape: Any = metadata.chunk_grid.configuration.get("chunk_shape")
     try:
-        data_type = create_extension("data_type", metadata.data_type)
-        grid = create_extension("chunk_grid", metadata.chunk_grid)
-        if data_type is None or grid is None:
-            return 0
-        axes = grid.axes(metadata.shape)
-    except (ZarrError, ValueError):  # a copy does not need it
+        return int(prod(shape) * np.dtype(metadata.data_type.name).itemsize)
+    except TypeError:  # lengths that differ, or a data type that NumPy does not have by this name
         return 0
-    lengths = (max((length for length, _ in axis.runs()), default=0) for axis in axes)
-    return prod(lengths) * (data_type.item_size or 0)
 
 
 def top_level(paths: Iterable[str]) -> list[str]:

@@ -20,8 +20,8 @@ from zarr_transfer.copy_nodes import check_source, dest_path_of, spec_of
 from zarr_transfer.copy_values import all_same
 from zarr_transfer.execute import execute, prepare_destination
 from zarr_transfer.keys import nodes_of, other_keys
+from zarr_transfer.plan import CopyOptions, CopySpec, NodeLocation, is_within
 from zarr_transfer.planner import plan_nodes
-from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation, is_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -28,7 +28,6 @@ from zarr_transfer.to_format import (
     array_to_format,
     ignored_fields,
     with_codecs,
-    with_sharding_transformer,
 )
 
 if TYPE_CHECKING:
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import ArrayMetadata
 
-    from zarr_transfer.plan import Cost
-    from zarr_transfer.spec import CopySpec, NodeLocation
+    from zarr_transfer.plan import CopySpec, Cost, NodeLocation
 
 
 _COUNTED = 10_000  # maximum number of chunks that are counted
@@ -157,7 +155,7 @@ def _unchanged(
 ) -> Iterator[tuple[ArrayMetadata, ArrayMetadata]]:
     """Iterate over descriptions of the same chunks, each with metadata for the destination."""
     # Most readers support the sharding codec.
-    for model in (with_codecs(base), base, with_sharding_transformer(base)):
+    for model in (with_codecs(base), base):
         if model is None:
             continue
         encodings = [model.chunk_key_encoding, dest.format_.chunk_key_encoding]

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
     from zarr_core.interfaces.format import NodeMetadata
 
-    from zarr_transfer.plan import Action
-    from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation
+    from zarr_transfer.plan import Action, CopyOptions, CopySpec, NodeLocation
 
     Nodes = Sequence[tuple[str, NodeMetadata | ZarrError]]
 

@@ -14,8 +14,7 @@ from zarr_core.optional import optional_function
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from zarr_transfer.plan import CopyStep
-    from zarr_transfer.spec import NodeLocation
+    from zarr_transfer.plan import CopyStep, NodeLocation
 
 
 # For the first token of the JSON pointer of a problem, the parts of a layout that can solve it,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from zarr_core import Array
     from zarr_core.extension import ArrayMetadata, Format
 
-    from zarr_transfer.spec import NodeLocation
+    from zarr_transfer.plan import NodeLocation
 
 
 KEEP = "keep"

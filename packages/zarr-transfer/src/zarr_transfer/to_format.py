@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ from zarr_core.errors import MetadataError, NodeExistsError
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionConfigurationError,
-    ExtensionDefinition,
     GroupMetadata,
     MetadataValidationError,
     ValidationProblem,
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON, Format
 
-    from zarr_transfer.spec import CopySpec, NodeLocation
+    from zarr_transfer.plan import CopySpec, NodeLocation
 
 
 def array_to_format(
@@ -212,9 +210,6 @@ def infinities(changed: list[str]) -> str:
     return f"numbers in attributes that JSON does not have become strings: {names}"
 
 
-_INDEX_CODECS: list[JSON] = [{"name": "bytes", "configuration": {"endian": "little"}}]
-
-
 def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
     """Return metadata of the same stored objects without storage transformers, if there is."""
     converted: ArrayMetadata | None = metadata if metadata.storage_transformers else None
@@ -225,38 +220,3 @@ def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
             return None
         converted = None if first is None else first.as_codecs(converted)
     return None if converted is None else converted.replace(document=None)
-
-
-def with_sharding_transformer(metadata: ArrayMetadata) -> ArrayMetadata | None:
-    """Return metadata with the storage transformer for shards of ``sharding_indexed``.
-
-    None if there are no shards, their index has a checksum or is at the start, or the shape of a
-    shard is not a multiple of that of its chunks.
-    """
-    if len(metadata.codecs) != 1 or metadata.storage_transformers:
-        return None
-    (codec,) = metadata.codecs
-    shard = metadata.chunk_grid.configuration.get("chunk_shape")
-    chunk, inner = (codec.configuration.get(name) for name in ("chunk_shape", "codecs"))
-    if (
-        codec.name != "sharding_indexed"
-        or codec.configuration.get("index_codecs") != _INDEX_CODECS
-        or codec.configuration.get("index_location", "end") != "end"
-        or metadata.chunk_grid.name != "regular"
-        or not isinstance(shard, list)
-        or not isinstance(chunk, list)
-        or not isinstance(inner, list)
-    ):
-        return None
-    counts: list[JSON] = []
-    for length, part in zip_longest(shard, chunk):
-        if type(length) is not int or type(part) is not int or part < 1 or length % part:
-            return None
-        counts.append(length // part)
-    transformer = ExtensionDefinition("sharding", {"type": "indexed", "chunks_per_shard": counts})
-    return metadata.replace(
-        chunk_grid=ExtensionDefinition("regular", {"chunk_shape": chunk}),
-        codecs=tuple(map(ExtensionDefinition.from_json, inner)),
-        storage_transformers=(transformer,),
-        document=None,
-    )

@@ -14,8 +14,8 @@ from zarr_core.threads import available_threads, in_one_thread, parallel_for
 
 from zarr_transfer.errors import MemoryLimitError
 from zarr_transfer.memory import peak_memory, smallest_memory
+from zarr_transfer.plan import check_max_memory
 from zarr_transfer.selection_plan import similar_parts
-from zarr_transfer.spec import check_max_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
