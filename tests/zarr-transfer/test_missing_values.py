@@ -112,7 +112,7 @@ def attribute(value, dtype):
     return {} if value is None else {"_FillValue": FillValueCoder.encode(value, dtype)}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(arrays(), st.integers(0, 4), st.sampled_from([2, 3]), st.sampled_from(ENGINES))
 def test_arrays_with_missing_chunks(tmp_path_factory, given_array, stored, zarr_format, engine):
     """In version 2 the fill value is the mask, in version 3 the attribute; chunks are missing."""

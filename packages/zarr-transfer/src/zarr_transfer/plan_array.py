@@ -236,5 +236,5 @@ def _amount(
         return None, None
     if old.most > _COUNTED:
         return old.most, None
-    sizes = [store.getsize(key) or 0 for _, key in old.stored()]
+    sizes = [size for key, size in store.list_sizes(old.prefix) if old.is_chunk(key)]
     return len(sizes), sum(sizes)

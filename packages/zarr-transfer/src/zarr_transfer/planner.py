@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from zarr_core import MemoryStore
-from zarr_core.errors import MetadataError, NodeExistsError
+from zarr_core.errors import ExtensionError, MetadataError, NodeExistsError
 from zarr_core.extension import (
     ArrayMetadata,
     GroupMetadata,
@@ -107,15 +107,13 @@ class _Planner:
         return replace(step, notes=(*step.notes, note))
 
 
-def existing_nodes(
-    dest: NodeLocation, paths: Iterable[str]
-) -> dict[str, NodeMetadata | MetadataError]:
+def existing_nodes(dest: NodeLocation, paths: Iterable[str]) -> dict[str, NodeMetadata | ZarrError]:
     """Return existing metadata, or errors, at the destination; implied groups do not count."""
 
-    def read(path: str) -> NodeMetadata | MetadataError | None:
+    def read(path: str) -> NodeMetadata | ZarrError | None:
         try:
             return dest.read(path)
-        except MetadataError as error:
+        except (MetadataError, ExtensionError) as error:
             return error
 
     pairs = concurrent_map(paths, read, dest.store.max_concurrency)
@@ -216,13 +214,14 @@ class _Copy(_Planner):
         existing = self._existing.get(path)
         if existing is None:
             return "copy"
-        if isinstance(existing, MetadataError):
+        if isinstance(existing, ZarrError):
             if if_exists == "replace":
                 return "replace"
             raise existing
         if if_exists == "raise":
             # Below a missing root, it is from an interrupted copy.
-            if is_top or not same_metadata(format_, existing, node):
+            new = self.group(path, node).metadata if isinstance(node, GroupMetadata) else node
+            if is_top or new is None or not same_metadata(format_, existing, new):
                 raise node_exists_error(self.dest.store, self.dest.at(path))
             return "copy"
         if isinstance(existing, GroupMetadata) and isinstance(node, GroupMetadata):
@@ -402,7 +401,7 @@ class _Conversion(_Planner):
             return step
         if overwrite:
             return step
-        if isinstance(existing, MetadataError):
+        if isinstance(existing, ZarrError):
             message = f"the node at the destination cannot be read: {existing}"
             raise NodeExistsError(location, message)
         if same_metadata(format_, existing, step.metadata):
