@@ -61,7 +61,7 @@ def run(tmp_path, monkeypatch):
 def on_terminal(monkeypatch):
     """Return a function that runs a command line on a terminal and returns what it shows."""
 
-    def call(*words, width=300):
+    def call(*words, width=300, colour=False):
         reader, writer = pty.openpty()
         shown = bytearray()
 
@@ -77,7 +77,7 @@ def on_terminal(monkeypatch):
         with open(writer, "w", encoding="utf-8") as screen, monkeypatch.context() as patch:
             patch.setenv("COLUMNS", str(width))
             patch.setenv("TERM", "xterm")
-            patch.setenv("NO_COLOR", "1")
+            patch.setenv("NO_COLOR", "" if colour else "1")
             patch.setattr(sys, "stdout", screen)
             patch.setattr(sys, "stderr", screen)
             with pytest.raises(SystemExit):

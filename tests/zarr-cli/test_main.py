@@ -31,7 +31,7 @@ import sys
 from zarr_cli.command_group import PROGRAM, cli
 cli(["--help"], standalone_mode=False)
 loaded = set(sys.modules)
-assert not {"numpy", "rich", "zarr_core", "jsonschema"} & loaded, loaded
+assert not {"numpy", "zarr_core", "jsonschema"} & loaded, loaded
 assert not [name for name in loaded if name.startswith("zarr_cli.commands")]
 """
     done = subprocess.run(

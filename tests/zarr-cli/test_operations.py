@@ -188,9 +188,8 @@ def test_consolidate_check_finds_outdated_metadata(run):
     assert not found["up_to_date"]
 
 
-def test_progress_bars(run, monkeypatch):
+def test_progress_bars(run):
     survey()
-    monkeypatch.setenv("FORCE_COLOR", "1")  # as if it were a terminal
     for words, title in (
         (("consolidate", "survey.zarr"), "reading metadata"),
         (("consolidate", "survey.zarr", "--check"), "reading metadata"),

@@ -54,7 +54,7 @@ def test_rechunk_hierarchy(run, zarr_format):
     for path, array in zarr.open_group("w.zarr").arrays(max_depth=None):
         assert np.array_equal(zarr.open("d.zarr")[path][...], array[...])
     again = run("rechunk", "w.zarr", "d.zarr", "-c", "time=all,y=5")
-    assert again.count("none, already there") == 5
+    assert again.count("  nothing  ") == 5
 
 
 def test_rechunk_shards_codecs_and_data_types(run):
@@ -90,7 +90,7 @@ def test_convert_formats(run):
     _, t = weather(2)
     looked = run("convert", "w.zarr", "-n")
     assert "would be converted in place: 5 nodes, v2 to v3" in looked
-    assert "note: /air/t: the attribute _ARRAY_DIMENSIONS becomes dimension_names" in looked
+    assert "    note: the attribute _ARRAY_DIMENSIONS becomes dimension_names" in looked
     assert not os.path.exists("w.zarr/zarr.json")
     run("convert", "w.zarr", "n.zarr", "--zarr-format", "n5")
     assert np.array_equal(zarr.open("n.zarr")["air/t"][...], t)

@@ -311,16 +311,10 @@ def test_broken_and_conflicting_extensions(command, query, tmp_path, monkeypatch
 # --- a terminal ---
 
 
-def test_output_fits_the_terminal_width(here, on_terminal):
+def test_output_on_a_terminal(here, on_terminal, monkeypatch):
     def show(*words, width=60):
         return click.unstyle(on_terminal(*words, width=width)).replace("\r\n", "\n")
 
-    change("3.zarr/north/scalar/zarr.json", lambda it: it.update(codecs=["acme.unknown"]))
-    for words in (["info", "3.zarr#height"], ["check", "3.zarr"], ["ls", "-lr", "3.zarr"]):
-        shown = show(*words)
-        assert re.search("height|acme.unknown", shown)
-        assert max(map(len, shown.splitlines())) <= 60
-    assert "north/temperature " in shown  # names do not wrap
     preview = show("cat", "3.zarr#height")
     assert preview.startswith("[[  0   1   2 ...  77  78  79]\n")
     assert "corners of 8,000 elements; --all prints all of them" in preview
@@ -328,6 +322,20 @@ def test_output_fits_the_terminal_width(here, on_terminal):
     zarr.create_array(here / "wide.zarr", shape=(4, 300), chunks=1, dtype="i1")
     rows = show("chunks", "wide.zarr", width=40).splitlines()
     assert {row for row in rows if row.startswith("·") and " " not in row} == {"·" * 38}
+
+
+@pytest.mark.parametrize(
+    ("words", "styled"),
+    [
+        (["info", "3.zarr#height"], "\x1b[1mType\x1b[0m"),
+        (["ls", "3.zarr"], "\x1b[34m\x1b[1mnorth/\x1b[0m"),
+        (["check", "3.zarr"], "\x1b[32m\x1b[1m"),
+    ],
+)
+def test_colours_are_for_terminals(here, on_terminal, command, words, styled):
+    assert styled in on_terminal(*words, colour=True)
+    assert "\x1b" not in on_terminal(*words)  # with NO_COLOR
+    assert "\x1b" not in command(*words)
 
 
 def test_short_json_stays_on_one_line():

@@ -502,7 +502,7 @@ def test_a_repeated_option_object_is_not_changed(s3_server):
 
 def test_a_bucket_may_be_copied_to_one_of_its_name_elsewhere():
     from obstore.store import S3Store
-    from zarr_transfer.spec import is_within_location
+    from zarr_transfer.plan import is_within_location
 
     def bucket(endpoint, root=""):
         options = {"endpoint": endpoint, "access_key_id": "x", "secret_access_key": "y"}

@@ -6,9 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.extension import ExtensionDefinition
 from zarr_transfer import ConversionError, convert, plan_conversion
-from zarr_transfer.to_format import with_sharding_transformer
 
 FORMATS = sorted(
     line.name for line in zarr.installed_extensions(load=False) if line.extension_point == "format"
@@ -263,27 +261,3 @@ def test_version_3_becomes_version_2_where_it_is():
         "g/x/0.0", "g/x/0.1", "g/x/1.0", "g/x/1.1",
     ]  # fmt: skip
     assert np.array_equal(zarr.open(store)["g/x"][...], NUMBERS)
-
-
-@pytest.mark.parametrize(
-    ("shard", "chunk", "counts"),
-    [
-        ([4, 6], [2, 3], [2, 2]),
-        ([4, 6], [2, 4], None),
-        ([4, 6], [2], None),
-        ([4, 6], [2, 0], None),
-        ([4, [6]], [2, 3], None),
-    ],
-)
-def test_shards_that_the_transformer_can_describe(shard, chunk, counts):
-    index = [{"name": "bytes", "configuration": {"endian": "little"}}]
-    configuration = {"chunk_shape": chunk, "codecs": index, "index_codecs": index}
-    metadata = zarr.create_array(shape=(4, 6), dtype="i4").metadata.replace(
-        chunk_grid=ExtensionDefinition("regular", {"chunk_shape": shard}),
-        codecs=(ExtensionDefinition("sharding_indexed", configuration),),
-    )
-    found = with_sharding_transformer(metadata)
-    if counts is None:
-        assert found is None
-    else:
-        assert found.storage_transformers[0].configuration["chunks_per_shard"] == counts

@@ -10,7 +10,7 @@ import pytest
 import zarr_core as zarr
 from zarr_core.errors import NodeExistsError
 from zarr_transfer import ConversionError
-from zarr_transfer.spec import is_within_location
+from zarr_transfer.plan import is_within_location
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,7 +1,8 @@
-"""Printing of results: styled for a terminal, plain text for a pipe, or JSON."""
+"""Printing of results: text, with colours on a terminal, or JSON."""
 
 from __future__ import annotations
 
+import os
 import sys
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,6 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from rich.console import Console
-
 
 _JSON_WIDTH = 80
 
@@ -90,55 +88,18 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def console() -> Console:
-    """Return a rich console for standard output."""
-    from rich.console import Console
-
-    return Console(file=sys.stdout, highlight=False, soft_wrap=False)
-
-
-def print_styled(parts: Iterable[tuple[str, str]], hanging: int | None = None) -> None:
-    """Print one line of texts, each with a style of rich.
-
-    ``hanging`` is the indentation of the continuation lines of a long line; otherwise the terminal
-    wraps the line.
-    """
-    parts = [(escape_text(text), style) for text, style in parts]
-    if not is_terminal():
-        click.echo("".join(text for text, _ in parts))
-        return
-    from rich.text import Text
-
-    terminal, text = console(), Text.assemble(*parts)
-    if hanging is None:
-        terminal.print(text, soft_wrap=True)
-        return
-    first = text.wrap(terminal, terminal.width)[0]
-    rest = text[len(first.plain) :]
-    rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
-    lines = rest.wrap(terminal, max(20, terminal.width - hanging)) if rest else ()
-    for line in (first, *(Text(" " * hanging) + line for line in lines)):
-        line.rstrip()
-        terminal.print(line)
+def print_styled(parts: Iterable[tuple[str, str]]) -> None:
+    """Print one line of texts, each with a style such as ``"bold red"``, which is for terminals."""
+    _echo_styled((escape_text(text), style) for text, style in parts)
 
 
 def print_pairs(rows: Iterable[tuple[str, str]]) -> None:
-    """Print names and values, one pair per line; long values wrap in their column."""
+    """Print names and values, one pair per line."""
     rows = [(escape_text(name), escape_text(value)) for name, value in rows]
-    if is_terminal():
-        from rich.table import Table
-        from rich.text import Text
-
-        grid = Table.grid(padding=(0, 2, 0, 0))
-        grid.add_column(style="bold", no_wrap=True)
-        grid.add_column(overflow="fold")
-        for name, value in rows:
-            grid.add_row(Text(name), Text(value))
-        console().print(grid)
-        return
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
-        click.echo(f"{name:<{width}}  {value}".rstrip())
+        padding = " " * (width - len(name) + 2) if value else ""
+        _echo_styled([(name, "bold"), (padding + value, "")])
 
 
 def print_table(
@@ -146,23 +107,21 @@ def print_table(
 ) -> None:
     """Print rows as a table with column headings; ``right`` has those of right-aligned columns."""
     rows, aligned = [[escape_text(cell) for cell in row] for row in rows], set(right)
-    if is_terminal():
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-        for name in columns:
-            justify: Any = "right" if name in aligned else "left"
-            # The first column identifies the row and must not wrap.
-            table.add_column(name, justify=justify, overflow="fold", no_wrap=name == columns[0])
-        for row in rows:
-            table.add_row(*map(Text, row))
-        console().print(table)
-        return
     widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
-    for row in ([*columns], *rows):
+    for style, row in [("bold", [*columns]), *(("", row) for row in rows)]:
         cells = (
             cell.rjust(width) if name in aligned else cell.ljust(width)
             for name, cell, width in zip(columns, row, widths, strict=True)
         )
-        click.echo("  ".join(cells).rstrip())
+        _echo_styled([("  ".join(cells).rstrip(), style)])
+
+
+def _echo_styled(parts: Iterable[tuple[str, str]]) -> None:
+    """Print one line; click removes the styles if standard output is not a terminal."""
+    line = ""
+    for text, style in parts:
+        colours = [word for word in style.split() if word not in ("bold", "dim")]
+        fg = colours[0] if colours else None
+        plain = not style or not text
+        line += text if plain else click.style(text, fg, bold="bold" in style, dim="dim" in style)
+    click.echo(line, color=False if os.environ.get("NO_COLOR") else None)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from zarr_cli.output import echo, escape_text
+from zarr_cli.output import echo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,8 +31,10 @@ class ProgressOutput:
         if not self.shown:
             yield None
             return
-        with _draw_bar(title) as report:
-            yield report
+        from zarr_transfer.progress import ProgressBar
+
+        with closing(ProgressBar(f"{title} ", notices=False)) as bar:
+            yield bar
 
     def note(self, text: str) -> None:
         """Print a note that is not part of the result."""
@@ -58,44 +60,3 @@ def progress_options(function: Callable[..., Any]) -> Callable[..., Any]:
         help="Draw a progress bar on standard error; default: if it is a terminal.",
     )
     return bar(quiet(with_progress))
-
-
-@contextmanager
-def _draw_bar(title: str) -> Iterator[Callable[[Progress], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[amount]}", markup=False),
-        TimeRemainingColumn(),
-    )
-    with Bars(*columns, console=Console(file=sys.stderr), transient=True) as bars:
-        task = bars.add_task(title, total=None, amount="")
-
-        def report(now: Progress) -> None:
-            part = f" {now.node}/{now.nodes}" if now.nodes > 1 else ""
-            path = f" /{now.path}" if now.path else ""
-            bars.update(
-                task,
-                description=escape_text(f"{title}{part}{path}"),
-                completed=now.done,
-                total=now.total,
-                amount=_amount(now),
-            )
-
-        yield report
-
-
-def _amount(now: Progress) -> str:
-    from zarr_core.messages import format_bytes
-
-    count = (
-        f"{now.done:,} {now.unit}"
-        if now.total is None
-        else f"{now.done:,}/{now.total:,} {now.unit}"
-    )
-    return f"{count}, {format_bytes(now.nbytes)}" if now.nbytes else count

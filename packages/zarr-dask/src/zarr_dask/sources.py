@@ -28,7 +28,7 @@ def check_not_source(
     ``path`` below ``store_like`` is the node that is removed, with all nodes below.  The
     ValueError contains the location of the array.
     """
-    arrays = list(_arrays(x.__dask_graph__()))
+    arrays = list(source_arrays(x))
     if not arrays:
         return
     store, base = resolve_store_path(store_like, read_only=True, storage_options=storage_options)
@@ -42,11 +42,16 @@ def check_not_source(
             )
 
 
-def _arrays(graph: object) -> Iterator[Any]:
-    left = [graph]
+def source_arrays(x: Any) -> Iterator[Any]:
+    """Yield the Zarr arrays that the chunks of a Dask array are read from, each once.
+
+    They are searched for in the Dask graph.  Arrays within functions or foreign objects are not
+    found.  zarr-xarray calls this, too.
+    """
+    left: list[Any] = [x.__dask_graph__()]
     seen: dict[int, object] = {}
     while left:
-        part: Any = left.pop()
+        part = left.pop()
         origin = type(part).__module__.partition(".")[0]
         if isinstance(part, list | tuple | set | frozenset):
             left += part

@@ -10,8 +10,7 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _NAMES = {
-    "conversion": "convert remove_documents",
-    "conversion_plan": "plan_conversion",
+    "conversion": "convert plan_conversion remove_documents",
     "copy_elements": "plan_rechunk",
     "copy_executor": "CopyExecutor CopyResult",
     "copy_keys": "copy_store rename",

@@ -1,8 +1,8 @@
 """Names of :mod:`zarr_transfer` for type checkers."""
 
 from zarr_transfer.conversion import convert as convert
+from zarr_transfer.conversion import plan_conversion as plan_conversion
 from zarr_transfer.conversion import remove_documents as remove_documents
-from zarr_transfer.conversion_plan import plan_conversion as plan_conversion
 from zarr_transfer.copy_elements import plan_rechunk as plan_rechunk
 from zarr_transfer.copy_executor import CopyExecutor as CopyExecutor
 from zarr_transfer.copy_executor import CopyResult as CopyResult

@@ -10,23 +10,32 @@ from zarr_core import override_extensions, resolve_store_path
 from zarr_core.errors import MetadataError
 from zarr_core.extension import StoreCapabilityError, ValidationProblem, ZarrError
 from zarr_core.formats.detect import read_node
+from zarr_core.hierarchy.create_node import check_reserved_names
 from zarr_core.hierarchy.delete import erase_node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.optional import reporter_for
-from zarr_core.registry.resolve import formats_without
+from zarr_core.registry.resolve import format_named, formats_without
 
-from zarr_transfer.conversion_plan import format_for, locate, nodes, plan_nodes
 from zarr_transfer.errors import ConversionError
 from zarr_transfer.execute import execute, prepare_destination
-from zarr_transfer.keys import array_keys, key_pairs, keys_unchanged
+from zarr_transfer.keys import (
+    array_keys,
+    key_pairs,
+    keys_unchanged,
+    nodes_of,
+    readable_children,
+)
+from zarr_transfer.plan import CopyOptions, CopySpec, NodeLocation
+from zarr_transfer.planner import plan_nodes
+from zarr_transfer.portable import requirement
 from zarr_transfer.progress import logging_to
-from zarr_transfer.spec import CopyOptions, NodeLocation
 from zarr_transfer.target_layout import KEEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from zarr_core.extension import Format
+    from zarr_core.extension import Format, Store
+    from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.copy_executor import CopyExecutor
     from zarr_transfer.plan import CopyPlan
@@ -169,7 +178,7 @@ def convert(
     options = CopyOptions(
         only=only, overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,
         on_error=on_error, dry_run=dry_run, progress=progress, log=log, executor=executor,
-        portable=portable,
+        portable=portable, is_conversion=True,
         layout={
             "chunks": chunks, "shards": shards, "filters": filters, "compressors": compressors,
             "serializer": serializer, "fill_value": fill_value, "dtype": dtype,
@@ -177,12 +186,11 @@ def convert(
         },
     )  # fmt: skip
     with override_extensions(extensions) if extensions else nullcontext():
-        spec, root = locate(
-            source, dest, source_path=source_path, dest_path=dest_path,
-            zarr_format=format_for(zarr_format, portable), source_format=source_format, storage_options=storage_options,
+        plan = _plan(
+            source, dest, options, source_path=source_path, dest_path=dest_path, zarr_format=zarr_format,
+            source_format=source_format, storage_options=storage_options,
             dest_storage_options=dest_storage_options,
         )  # fmt: skip
-        plan = plan_nodes(spec, root, options)
         try:
             _refuse(plan, on_error)
             with logging_to(log) as line:
@@ -195,10 +203,114 @@ def convert(
                 line(f"{'dry run' if dry_run else 'all done'}: {counts}")
         finally:
             # Close stores that were opened for this call; this completes an archive.
-            for location, side in ((dest, spec.dest), (source, spec.source)):
+            for location, side in ((dest, plan.dest), (source, plan.source)):
                 if isinstance(location, str | PathLike):
                     side.store.close()
     return plan
+
+
+def plan_conversion(
+    source: Any,
+    dest: Any = None,
+    *,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    **options: Any,
+) -> CopyPlan:
+    """Return what :func:`convert` would do with each node, and all problems.
+
+    Nothing is written.  Chunks are not read; they are counted by listing if an array has few.
+
+    Parameters
+    ----------
+    source, dest, extensions, **options
+        As for :func:`convert`.
+
+    Returns
+    -------
+    CopyPlan
+        ``print`` shows it as text; ``problems`` is empty if the conversion is possible.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no node at the source.
+    UnknownExtensionError
+        If a format is not installed.
+    NodeNameError
+        If the format reserves the name of the destination, and no node has it yet.
+    """
+    with override_extensions(extensions) if extensions else nullcontext():
+        locations = {name: options.pop(name) for name in _LOCATIONS & options.keys()}
+        layout = CopyOptions.from_arguments({**options, "is_conversion": True})
+        return _plan(source, dest, layout, **locations)
+
+
+_LOCATIONS = {
+    "source_path",
+    "dest_path",
+    "zarr_format",
+    "source_format",
+    "storage_options",
+    "dest_storage_options",
+}
+
+
+def _plan(
+    source: Any,
+    dest: Any,
+    options: CopyOptions,
+    *,
+    source_path: str | None = None,
+    dest_path: str | None = None,
+    zarr_format: int | str | None = None,
+    source_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    dest_storage_options: Mapping[str, Any] | None = None,
+) -> CopyPlan:
+    """Find the source and the destination of a conversion; return its plan."""
+    if zarr_format is None:  # 3, or the newest that the libraries read
+        required = requirement(options.portable)
+        zarr_format = 3 if required is None else required.zarr_format()
+    from_store, from_path = resolve_store_path(source, source_path, storage_options=storage_options)
+    to_store, to_path = from_store, from_path
+    if dest is not None or dest_path is not None or dest_storage_options:
+        to_store, to_path = resolve_store_path(
+            from_store if dest is None else dest, dest_path, storage_options=dest_storage_options
+        )
+    to = NodeLocation(to_store, to_path, format_named(zarr_format))
+    in_place = to.store == from_store and to.path == from_path
+    avoid = to.format_.name if in_place and source_format is None else None
+    format_, root = _source(from_store, from_path, source_format, avoid)
+    if to.format_.is_reserved(to_path.rpartition("/")[2]) and not to.has(to.format_):
+        check_reserved_names(to.format_, [to_path], from_path.split("/"))
+    spec = CopySpec(NodeLocation(from_store, from_path, format_), to)
+    return plan_nodes(spec, _nodes(spec.source, root), options)
+
+
+def _source(
+    store: Store, path: str, name: int | str | None, avoid: str | None
+) -> tuple[Format, NodeMetadata]:
+    """Return format and metadata of the source; in place, in the old format."""
+    if name is not None or avoid is None:
+        return read_node(store, path, name)
+    candidates = [(other, other.read(store, path)) for other in formats_without(avoid)]
+    others = [(other, metadata) for other, metadata in candidates if metadata is not None]
+    if len(others) > 1:
+        names = ", ".join(other.name for other, _ in others)
+        problem = ValidationProblem(
+            "", f"has metadata of the formats {names}; select one with source_format"
+        )
+        raise ConversionError(f"{store} {'/' + path!r} to {avoid}", [problem])
+    return others[0] if others else read_node(store, path)
+
+
+def _nodes(
+    side: NodeLocation, root: NodeMetadata | None
+) -> list[tuple[str, NodeMetadata | ZarrError]]:
+    """Return relative paths and metadata, or errors, of a node and those below it, parents first."""
+    if root is None:
+        return []
+    return list(nodes_of(side, root, children=readable_children(side, root)))
 
 
 def _refuse(plan: CopyPlan, on_error: str) -> None:
@@ -244,7 +356,7 @@ def _remove(plan: CopyPlan) -> None:
     # Remove the node itself last, so that this can be repeated.  Read the members from the
     # destination, since some may have lost their old metadata.
     steps = {step.path: step for step in plan.steps}
-    for path in reversed([path for path, _ in nodes(dest)]):
+    for path in reversed([path for path, _ in _nodes(dest, dest.read(""))]):
         new = set(dest.format_.documents(dest.at(path)))
         old = source.format_.documents(source.at(path))
         source.store.erase_values([key for key in old if key not in new])
@@ -305,7 +417,7 @@ def remove_documents(
     store, at = resolve_store_path(source, path, storage_options=storage_options)
     format_, root = read_node(store, at, zarr_format)
     side = NodeLocation(store, at, format_)
-    paths = [below for below, _ in nodes(side, root)]
+    paths = [below for below, _ in _nodes(side, root)]
     shared = _documents_of_others(side, paths)
     problems = [
         ValidationProblem(

@@ -272,10 +272,8 @@ def _tasks(
     """Iterate over the regions to copy, and report those that an interrupted copy has stored."""
     for region in _regions(stage):
         objects = product(*stage.plan.objects_in(region))
-        if not existing or not all(at in existing for at in objects):
+        if verify or not existing or not all(at in existing for at in objects):
             yield region
-        elif verify:
-            yield replace(region, is_written=True)
         else:
             reporter.advance(region.size)
 
@@ -326,8 +324,7 @@ class RegionCopier:
                 values = as_dtype(values, self._new.dtype)
             except ValueError as error:
                 raise self._error(region, str(error)) from None
-        if not region.is_written:
-            write_region(region, self._old, self._new, values)
+        write_region(region, self._old, self._new, values)
         if self._verify:
             stored = self._read_back.of(region)
             self._new.get_basic_selection(region.box, out=stored)

@@ -18,8 +18,8 @@ from zarr_core.optional import reporter_for
 from zarr_transfer.copy_executor import CopyResult, KeyPair
 from zarr_transfer.copy_values import KeyCopier, all_same
 from zarr_transfer.keys import present_keys
+from zarr_transfer.plan import check_word, is_within, path_within
 from zarr_transfer.progress import logging_to, summary
-from zarr_transfer.spec import check_word, is_within, path_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from zarr_core.formats.key_order import KeyOrder
     from zarr_core.hierarchy.store_path import StoreLike
 
+    from zarr_transfer.plan import Compare
     from zarr_transfer.progress import Progress
-    from zarr_transfer.spec import Compare
 
 
 def copy_store(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from os import PathLike
+from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from zarr_core import Group, array_from_metadata, open_group, override_extensions
 from zarr_core import open as open_node
 from zarr_core.errors import NodeExistsError, NodeNameError, NodeTypeError
-from zarr_core.extension import ArrayMetadata, Location
+from zarr_core.extension import ArrayMetadata, Location, NodeNotFoundError, Store
+from zarr_core.formats.detect import conflicting_format, format_of_new
+from zarr_core.hierarchy.create_node import StoreSnapshot
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import opened_store
@@ -18,28 +22,23 @@ from zarr_core.optional import reporter_for
 from zarr_core.strictjson import keep_nonfinite
 
 from zarr_transfer.execute import execute, prepare_destination
-from zarr_transfer.plan_copy import (
-    check_source,
-    copied_nodes,
-    plan_copy,
-    read_source,
-    spec_of,
-)
+from zarr_transfer.keys import chosen, nodes_of
+from zarr_transfer.plan import CopyOptions, CopySpec, NodeLocation, is_within_location
+from zarr_transfer.planner import plan_nodes
 from zarr_transfer.progress import logging_to, summary
-from zarr_transfer.spec import CopyOptions, is_within_location
 from zarr_transfer.unmanaged import note_unmanaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from zarr_core import Array
+    from zarr_core.extension import Format, ZarrError
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.copy_executor import CopyExecutor, CopyResult
-    from zarr_transfer.plan import CopyPlan
+    from zarr_transfer.plan import Compare, CopyPlan, IfExists
     from zarr_transfer.progress import Progress
-    from zarr_transfer.spec import Compare, CopySpec, IfExists
 
 
 @overload
@@ -179,25 +178,19 @@ def copy(
     )  # fmt: skip
     _check_decodes(options)
     check_source(source)
-    if isinstance(dest, Node):
-        dest.stored.check_writable()
-        dest_path = dest_path or source.basename
-        if not dest_path:
-            raise NodeNameError("''", "the root has no name; pass dest_path")
+    dest_path = dest_path_of(source, dest, dest_path)
     with opened_store(dest, dest_path, storage_options=storage_options) as (store, path):
         metadata = read_source(source)
         replaces = overwrite or if_exists in ("replace", "skip_initialized")
-        if is_within_location(store, path, source.store, source.path) or (
-            replaces and is_within_location(source.store, source.path, store, path)
-        ):
-            location = Location(store, path)
-            raise NodeExistsError(
-                location, f"the copy and its source {source.name!r} would overlap"
-            )
         format_ = dest.stored.format if isinstance(dest, Node) else None
         spec = spec_of(source, store, path, format_, layout, overwrite=replaces, snapshot=True)
-        nodes = copied_nodes(spec, source, metadata, options)
-        done, made = _copy(source, spec, nodes, options)
+        if spec.dest.is_within(spec.source) or (replaces and spec.source.is_within(spec.dest)):
+            raise NodeExistsError(
+                spec.dest.location(), f"the copy and its source {source.name!r} would overlap"
+            )
+        plan, done, made = _copy(
+            source, spec, _nodes(source, spec.source, metadata, options), options
+        )
     if dry_run:
         return None
     if isinstance(dest, Node):
@@ -207,7 +200,7 @@ def copy(
         "zarr_format": spec.dest.format_.name,
         "extensions": source.stored.extensions,
     }
-    new = nodes[0][1]
+    new = plan.steps[0].metadata
     if isinstance(new, ArrayMetadata) and done.copied and not layout:
         return array_from_metadata(store, new, **opening)  # as stored: saves a request
     copied = open_node(store, "r+", **opening)
@@ -261,17 +254,18 @@ def copy_all(
         metadata = read_source(source)
         format_ = dest.stored.format if isinstance(dest, Node) else None
         spec = spec_of(source, store, path, format_, checked.layout)
-        nodes = copied_nodes(spec, source, metadata, checked, members_only=True)
-        within = is_within_location(store, path, source.store, source.path)
-        same = within and is_within_location(source.store, source.path, store, path)
+        nodes = [node for node in _nodes(source, spec.source, metadata, checked) if node[0]]
+        within = spec.dest.is_within(spec.source)
+        same = within and spec.source.is_within(spec.dest)
         for member, _ in nodes if within else ():
-            if same or is_within_location(store, path, source.store, member):
+            origin = spec.source.at(member)
+            if same or is_within_location(store, path, source.store, origin):
                 raise NodeExistsError(
-                    Location(store, spec.target(member)),
-                    f"the copy and its source {'/' + member!r} would overlap",
+                    spec.dest.location(member),
+                    f"the copy and its source {'/' + origin!r} would overlap",
                 )
         if checked.dry_run:
-            return _copy(source, spec, nodes, checked)[0]
+            return _copy(source, spec, nodes, checked)[1]
         target = dest
         attributes = {} if checked.without_attrs else metadata.attributes
         if spec.same_format:  # stored NaN is kept
@@ -282,7 +276,7 @@ def copy_all(
                     target = open_group(store, "a", path=path, zarr_format=spec.dest.format_.name)
             target.stored.check_writable()
             attributes = check_attributes(attributes, target.stored.location)
-            done, made = _copy(source, spec, nodes, checked)
+            _, done, made = _copy(source, spec, nodes, checked)
             target.stored.record(removed=made, changed=made)
             if attributes:
                 target.attrs.update(attributes)
@@ -292,12 +286,12 @@ def copy_all(
 def _copy(
     source: Array | Group,
     spec: CopySpec,
-    nodes: list[tuple[str, NodeMetadata]],
+    nodes: list[tuple[str, NodeMetadata | ZarrError]],
     options: CopyOptions,
-) -> tuple[CopyResult, list[str]]:
-    """Copy nodes; return the numbers, and the paths of all new nodes."""
+) -> tuple[CopyPlan, CopyResult, list[str]]:
+    """Copy nodes; return the plan, the numbers, and the paths of all new nodes."""
     with logging_to(options.log) as line, override_extensions(source.stored.extensions):
-        plan = plan_copy(spec, nodes, options)
+        plan = plan_nodes(spec, nodes, options)
         for step in plan.steps:
             shape = f" {step.metadata.shape}" if isinstance(step.metadata, ArrayMetadata) else ""
             verb = "skip" if step.cost == "nothing" else "copy"
@@ -306,7 +300,8 @@ def _copy(
                 line(f"note: /{spec.source.at(step.path)}: {note}")
         if options.layout and not options.is_partial:
             _warn_unmanaged(plan, line)
-        done, made = plan.result(), []
+        done = plan.result()
+        made: list[str] = []
         if not options.dry_run:
             with (
                 Rollback() as rollback,
@@ -316,7 +311,84 @@ def _copy(
                 done = execute(plan, options, reporter, rollback)
             made += (spec.dest.at(step.path) for step in plan.steps)
         line(summary(done, dry_run=options.dry_run))
-    return done, made
+    return plan, done, made
+
+
+def check_source(source: object) -> None:
+    """Raise NodeTypeError if the source is not an array or group, but, for example, a path."""
+    if not isinstance(source, Node):
+        given = brief(source)
+        unopened = isinstance(source, str | PathLike | Store)
+        advice = f"pass zarr_core.open({given})" if unopened else "pass what zarr_core.open returns"
+        raise NodeTypeError(given, f"the source must be an array or a group; {advice}")
+
+
+def read_source(source: Array | Group) -> NodeMetadata:
+    """Return the stored metadata of the source; raise NodeNotFoundError if it was removed."""
+    metadata = source.stored.format.read(source.store, source.path)
+    if metadata is None:
+        raise NodeNotFoundError(source.stored.location, "the node to copy has been removed")
+    return metadata
+
+
+def spec_of(
+    source: Array | Group,
+    store: Store,
+    path: str,
+    format_: Format | None,
+    layout: Mapping[str, Any],
+    *,
+    overwrite: bool = False,
+    snapshot: bool = False,
+) -> CopySpec:
+    """Return the specification of a copy; without a layout, the formats must be the same."""
+    own = source.stored.format
+    origin = NodeLocation(source.store, source.path, own)
+    seen = StoreSnapshot.before_creation(store, path, own, of_node=True) if snapshot else store
+    if layout:
+        name = layout.get("zarr_format", format_.name if format_ is not None else None)
+        return CopySpec(origin, NodeLocation(store, path, format_of_new(seen, path, name), seen))
+    other = format_ if format_ is not None and format_.name != own.name else None
+    parent = path.rpartition("/")[0]
+    for candidate in dict.fromkeys((parent, "") if overwrite else (path, parent, "")):
+        if other is None and (path or not overwrite) and own.read(seen, candidate) is None:
+            other = conflicting_format(seen, candidate, own)
+    if other is not None:
+        raise NodeExistsError(
+            Location(store, path),
+            f"{source.stored.location} is of the format {own.name}, which does not go into a hierarchy of "
+            f"{other.name} as it is stored: bring it there with zarr_transfer.convert, "
+            "or say how chunks are to be stored, as in "
+            'chunks="auto", serializer="auto", to have them decoded',
+        )
+    return CopySpec(origin, NodeLocation(store, path, own, seen))
+
+
+def dest_path_of(source: Array | Group, dest: object, dest_path: str | None) -> str | None:
+    """Return the path below the destination, by default the name of the source in a group."""
+    if isinstance(dest, Node):
+        dest.stored.check_writable()
+        dest_path = dest_path or source.basename
+        if not dest_path:
+            raise NodeNameError("''", "the root has no name; pass dest_path")
+    return dest_path
+
+
+def _nodes(
+    source: Array | Group,
+    side: NodeLocation,
+    metadata: NodeMetadata,
+    options: CopyOptions,
+) -> list[tuple[str, NodeMetadata | ZarrError]]:
+    """Return the relative paths and metadata of the nodes to copy, parents first."""
+    children = None
+    if isinstance(source, Group) and not side.store.supports_listing:
+        children = source.stored.children  # known from consolidated metadata only
+    max_depth = 0 if options.shallow else None
+    nodes = list(nodes_of(side, metadata, max_depth=max_depth, children=children))
+    if options.shallow:
+        nodes[1:] = [node for node in nodes[1:] if isinstance(node[1], ArrayMetadata)]
+    return nodes if options.only is None else chosen(nodes, options.only)
 
 
 def _check_decodes(options: CopyOptions) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import Store
 
     from zarr_transfer.copy_executor import CopyExecutor
-    from zarr_transfer.spec import Compare
+    from zarr_transfer.plan import Compare
 
 _MEMORY = 1 << 27  # bytes of values in memory, unless one value is larger
 _PER_TASK = 32  # values that a task of an executor copies
@@ -149,10 +149,11 @@ class KeyCopier:
                 after(pair)
 
     def _expected(self, owner: int) -> int:
-        """Return the expected size of the next value of an owner."""
-        if owner >= 0 and (known := self._seen.get(owner) or self._sizes.get(owner)):
-            return known
-        return _MEMORY if self._lately is None else self._lately  # the first value is copied alone
+        """Return the expected size of the next value of an owner; the first one is copied alone."""
+        known = self._lately if owner < 0 else self._seen.get(owner)
+        if not known and (size := self._sizes.get(owner)):
+            return size
+        return _MEMORY if known is None else known
 
 
 def copy_pairs(

@@ -46,7 +46,7 @@ def same_codecs(some: Sequence[ExtensionDefinition], others: Sequence[ExtensionD
 
 def same(kind: str, one: ExtensionDefinition, other: ExtensionDefinition) -> bool:
     """Whether two definitions are equal or result in equal extensions."""
-    if one == other or _normal(one) == _normal(other):
+    if one == other:
         return True
     if one.name != other.name:
         return False
@@ -54,19 +54,6 @@ def same(kind: str, one: ExtensionDefinition, other: ExtensionDefinition) -> boo
         return bool(create_extension(kind, one) == create_extension(kind, other))
     except ZarrError:
         return False
-
-
-def _normal(definition: ExtensionDefinition) -> JSON:
-    """Return a definition in a normal form, with the codecs in it."""
-    configuration = {name: _normal_value(value) for name, value in definition.configuration.items()}
-    return [definition.name, configuration, definition.must_understand]
-
-
-def _normal_value(value: JSON) -> JSON:
-    """Return a list of definitions in their normal form; any other value unchanged."""
-    if isinstance(value, list) and all(is_definition(item) for item in value):
-        return [_normal(ExtensionDefinition.from_json(item)) for item in value]
-    return value
 
 
 def is_definition(value: JSON) -> bool:

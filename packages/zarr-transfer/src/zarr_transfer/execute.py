@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
     from zarr_transfer.checkpoint import Checkpoint
     from zarr_transfer.copy_executor import CopyResult
-    from zarr_transfer.plan import CopyPlan, CopyStep
-    from zarr_transfer.spec import CopyOptions
+    from zarr_transfer.plan import CopyOptions, CopyPlan, CopyStep
 
 
 def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list[str]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from zarr_core.engine.consolidated_view import ConsolidatedView
+from zarr_core.errors import ExtensionError, MetadataError
 from zarr_core.extension import (
     ArrayMetadata,
     GroupMetadata,
@@ -15,9 +19,10 @@ from zarr_core.extension import (
     create_extension,
 )
 from zarr_core.formats.walk import walk
+from zarr_core.names import join
 from zarr_core.threads import concurrent_map
 
-from zarr_transfer.spec import is_within
+from zarr_transfer.plan import is_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -25,10 +30,9 @@ if TYPE_CHECKING:
     from zarr_core.extension import ChunkKeyEncoding, Format, Store
     from zarr_core.interfaces.format import NodeMetadata
 
-    from zarr_transfer.plan import CopyStep
-    from zarr_transfer.spec import CopySpec, NodeLocation
+    from zarr_transfer.plan import CopySpec, CopyStep, NodeLocation
 
-    Children = Callable[[str], Iterator[tuple[str, NodeMetadata]]]
+    Children = Callable[[str], Iterator[tuple[str, Any]]]
 
 
 Coordinates = tuple[int, ...]
@@ -85,6 +89,11 @@ class ChunkKeys:
             chunk_coords = self.chunk_of(key)
             if chunk_coords is not None and self.holds(chunk_coords):
                 yield chunk_coords, key
+
+    def is_chunk(self, key: str) -> bool:
+        """Whether a key is that of a chunk within the array."""
+        chunk = self.chunk_of(key)
+        return chunk is not None and self.holds(chunk)
 
     def holds(self, chunk: Coordinates) -> bool:
         """Whether a chunk is within the array."""
@@ -150,26 +159,52 @@ def may_collide(spec: CopySpec, step: CopyStep) -> bool:
 
 
 def nodes_of(
-    spec: CopySpec,
+    side: NodeLocation,
     root: NodeMetadata,
     *,
-    members_only: bool = False,
-    shallow: bool = False,
+    max_depth: int | None = None,
     children: Children | None = None,
-) -> list[tuple[str, NodeMetadata]]:
-    """Return paths and metadata of a node and those below it, parents first."""
-    nodes = [] if members_only else [(spec.source.path, root)]
+) -> Iterator[tuple[str, NodeMetadata | ZarrError]]:
+    """Iterate over relative paths and metadata of a node and those below it, parents first.
+
+    ``children`` returns the children of a path; those of :func:`readable_children` may be errors.
+    """
+    yield "", root
     if isinstance(root, GroupMetadata):
-        depth = 0 if shallow else None
-        below = walk(spec.source.format_, spec.source.store, spec.source.path, depth, children)
-        nodes += (node for node in below if not shallow or isinstance(node[1], ArrayMetadata))
-    return nodes
+        for path, node in walk(side.format_, side.store, side.path, max_depth, children):
+            yield side.below(path), node
+
+
+def readable_children(side: NodeLocation, root: NodeMetadata) -> Children:
+    """Return a function for the children of a group: names, and metadata or the error of reading.
+
+    Without listing, members are known from consolidated metadata only.
+    """
+    store, format_ = side.store, side.format_
+    names, read = partial(format_.child_names, store), partial(format_.read, store)
+    if isinstance(root, GroupMetadata) and root.consolidated and not store.supports_listing:
+        view = ConsolidatedView(store, side.path, format_, root.consolidated, True)
+        names, read = view.child_names, view.node
+
+    def read_node(path: str) -> NodeMetadata | ZarrError | None:
+        try:
+            return read(path)
+        except (MetadataError, ExtensionError) as error:
+            return error
+
+    def children(path: str) -> Iterator[tuple[str, NodeMetadata | ZarrError]]:
+        paths = {join(path, name): name for name in names(path)}
+        for child, node in concurrent_map(paths, read_node, store.max_concurrency):
+            if node is not None:
+                yield paths[child], node
+
+    return children
 
 
 def chosen(
-    nodes: list[tuple[str, NodeMetadata]], source_path: str, only: Callable[[str], bool]
-) -> list[tuple[str, NodeMetadata]]:
-    """Return the nodes whose path below the source a function selects, with their parents."""
+    nodes: list[tuple[str, NodeMetadata | ZarrError]], only: Callable[[str], bool]
+) -> list[tuple[str, NodeMetadata | ZarrError]]:
+    """Return the nodes whose path a function selects, with their parents."""
     if not callable(only):
         raise TypeError(
             f"only must be a function that takes the path of a node and returns whether to copy it, "
@@ -177,7 +212,7 @@ def chosen(
         )
     kept: set[str] = set()
     for path, _ in reversed(nodes):
-        if path in kept or only(path[len(source_path) :].lstrip("/")):
+        if path in kept or only(path):
             kept.update((path, path.rpartition("/")[0]))
     return [node for node in nodes if node[0] in kept]
 
@@ -202,7 +237,7 @@ class KeyOwners:
 
 
 def other_keys(
-    spec: CopySpec, nodes: list[tuple[str, NodeMetadata]], tops: list[str]
+    spec: CopySpec, nodes: Iterable[tuple[str, NodeMetadata | ZarrError | None]], tops: list[str]
 ) -> list[tuple[str, str]]:
     """Return all keys except metadata, also unmanaged ones, with the keys of their copies.
 
@@ -210,7 +245,8 @@ def other_keys(
     """
     if not spec.source.store.supports_listing:
         return [pair for path, metadata in nodes for pair in _possible_keys(spec, path, metadata)]
-    documents = {key for path, _ in nodes for key in spec.source.format_.documents(path)}
+    of_path = spec.source.format_.documents
+    documents = {key for path, _ in nodes for key in of_path(spec.source.at(path))}
     return [
         (key, new + key[len(old) :])
         for path in tops
@@ -220,36 +256,30 @@ def other_keys(
     ]
 
 
-def _possible_keys(spec: CopySpec, path: str, metadata: NodeMetadata) -> Iterator[tuple[str, str]]:
+def _possible_keys(spec: CopySpec, path: str, metadata: object) -> Iterator[tuple[str, str]]:
     """Iterate over the keys of all possible chunks of an array."""
     if not isinstance(metadata, ArrayMetadata):
         return
     if metadata.storage_transformers:
         raise StoreCapabilityError(
-            f"{'/' + path!r} has storage transformers, so its keys are known only by listing, which "
+            f"{'/' + spec.source.at(path)!r} has storage transformers, so its keys are known only by listing, which "
             "the store does not support; read the array and write it to another",
             spec.source.store,
         )
-    below = spec.below(path)
     yield from key_pairs(
-        ChunkKeys.of(spec.source, below, metadata), ChunkKeys.of(spec.dest, below, metadata)
+        ChunkKeys.of(spec.source, path, metadata), ChunkKeys.of(spec.dest, path, metadata)
     )
 
 
 def largest_value(metadata: NodeMetadata | None) -> int:
-    """Return the approximate maximum size of a chunk in bytes; 0 if unknown."""
+    """Return the decoded size of a chunk or shard in bytes; 0 if the document does not tell."""
     if not isinstance(metadata, ArrayMetadata):
         return 0
+    shape: Any = metadata.chunk_grid.configuration.get("chunk_shape")
     try:
-        data_type = create_extension("data_type", metadata.data_type)
-        grid = create_extension("chunk_grid", metadata.chunk_grid)
-        if data_type is None or grid is None:
-            return 0
-        axes = grid.axes(metadata.shape)
-    except (ZarrError, ValueError):  # a copy does not need it
+        return int(prod(shape) * np.dtype(metadata.data_type.name).itemsize)
+    except TypeError:  # lengths that differ, or a data type that NumPy does not have by this name
         return 0
-    lengths = (max((length for length, _ in axis.runs()), default=0) for axis in axes)
-    return prod(lengths) * (data_type.item_size or 0)
 
 
 def top_level(paths: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from zarr_core.extension import BasicIndexer, CoordinateIndexer, OrthogonalIndex
 from zarr_core.threads import thread_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.extension import Store, StoredArray
@@ -39,19 +39,20 @@ _WORKING_PER_BYTE = 16
 _PER_POINT = 32  # bytes for sorting the coordinates of a point
 
 
-def smallest_memory(
-    stored: StoredArray, selection: Any, parts: Iterable[ChunkPart], access: str
+def call_memory(
+    stored: StoredArray,
+    selection: Any,
+    parts: Sequence[ChunkPart],
+    access: str,
+    *,
+    threads: int | None = None,
 ) -> int:
-    """Return the memory in bytes for reading or writing one chunk after the other."""
-    tasks = (_task_memory(stored, part, access, 1) for part in parts)
-    return max(tasks, default=0) + _for_points(selection)
+    """Return the memory in bytes for reading or writing one chunk in each thread.
 
-
-def peak_memory(
-    stored: StoredArray, selection: Any, parts: Sequence[ChunkPart], access: str
-) -> int:
-    """Return the memory in bytes for reading or writing one chunk in each thread."""
-    threads = thread_count() if stored.threads is None else stored.threads
+    With one thread, this is the smallest memory for the call.  By default, the array has its threads.
+    """
+    if threads is None:
+        threads = thread_count() if stored.threads is None else stored.threads
     outer = max(1, min(threads, sum(part.chunks for part in parts)))
     tasks = (_task_memory(stored, part, access, max(1, threads // outer)) for part in parts)
     return outer * max(tasks, default=0) + _for_points(selection)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import LocalStore, resolve_store_path
 from zarr_core import open as open_node
-from zarr_core.errors import MetadataError, NodeExistsError, NodeNameError
+from zarr_core.errors import MetadataError, NodeExistsError
 from zarr_core.extension import Location, NodeNotFoundError, StoreError, strictjson
 from zarr_core.formats.key_order import KeyOrder
 from zarr_core.hierarchy.create_node import node_exists_error
@@ -16,17 +16,18 @@ from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.optional import reporter_for
 
 from zarr_transfer.copy_executor import KeyPair
+from zarr_transfer.copy_nodes import check_source, dest_path_of, spec_of
 from zarr_transfer.copy_values import all_same
 from zarr_transfer.execute import execute, prepare_destination
 from zarr_transfer.keys import nodes_of, other_keys
-from zarr_transfer.plan_copy import check_source, plan_copy, spec_of
-from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation, is_within, is_within_location
+from zarr_transfer.plan import CopyOptions, CopySpec, NodeLocation, is_within
+from zarr_transfer.planner import plan_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from zarr_core import Array, Group
-    from zarr_core.extension import Buffer, Format, Store
+    from zarr_core.extension import Buffer, Format, Store, ZarrError
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import NodeMetadata
 
@@ -81,11 +82,7 @@ def move(
     """
     check_source(source)
     source.stored.check_writable()
-    if isinstance(dest, Node):
-        dest.stored.check_writable()
-        dest_path = dest_path or source.basename
-        if not dest_path:
-            raise NodeNameError("''", "the root has no name; pass dest_path")
+    dest_path = dest_path_of(source, dest, dest_path)
     store, path = resolve_store_path(dest, dest_path, storage_options=storage_options)
     format_ = dest.stored.format if isinstance(dest, Node) else None
     spec = spec_of(source, store, path, format_, {})
@@ -123,7 +120,7 @@ def move_node(
     require_erasing(spec.source.store)
     format_, location = spec.source.format_, Location(spec.dest.store, spec.dest.path)
     metadata = format_.read(spec.source.store, spec.source.path)
-    if is_within_location(spec.dest.store, spec.dest.path, spec.source.store, spec.source.path):
+    if spec.dest.is_within(spec.source):
         raise NodeExistsError(location, f"is within the node to move, {'/' + spec.source.path!r}")
     existing = format_.read(spec.dest.store, spec.dest.path)
     left = _keys(spec)
@@ -132,22 +129,22 @@ def move_node(
         # An interrupted move may have copied everything and removed a part.
         if existing is not None and left and _are_copied(spec, left):
             erase_node(format_, spec.source.store, spec.source.path)
-            return [path for path, _ in nodes_of(spec.reversed(), existing)]
+            return [spec.dest.at(path) for path, _ in nodes_of(spec.dest, existing)]
         if metadata is None:
             raise NodeNotFoundError(
                 Location(spec.source.store, spec.source.path), "no node to move"
             )
-    nodes = nodes_of(spec, metadata)
+    nodes = list(nodes_of(spec.source, metadata))
     made: list[str] = []
     with reporter_for(progress, 1) as reporter, Rollback() as rollback:
         if existing is None or not _was_copied(spec, left):
             if existing and any(map(spec.dest.store.exists, format_.documents(spec.dest.path))):
                 raise node_exists_error(spec.dest.store, spec.dest.path)
             options = CopyOptions()
-            plan = plan_copy(spec, nodes, options)
+            plan = plan_nodes(spec, nodes, options)
             made = prepare_destination(plan, rollback, "move again")
             if _moved_at_once(spec):
-                return [*made, *(spec.target(path) for path, _ in nodes)]
+                return [*made, *(spec.dest.at(path) for path, _ in nodes)]
             execute(plan, options, reporter, rollback)
             _check_new_keys(spec, nodes, {pair.source for pair in plan.pairs or ()})
         try:
@@ -158,12 +155,12 @@ def move_node(
                 f"{location} is complete; {old} is partly removed: move again to remove it"
             )
             raise
-    return [*made, *(spec.target(path) for path, _ in nodes)]
+    return [*made, *(spec.dest.at(path) for path, _ in nodes)]
 
 
 def _moved_at_once(spec: CopySpec) -> bool:
     """Rename all keys in one operation, if the store can; return whether it was done."""
-    pairs = spec.prefixes(spec.source.path)
+    pairs = spec.prefixes("")
     if spec.source.store != spec.dest.store or len(pairs) != 1 or "" in pairs[0]:
         return False
     ((old, new),) = pairs
@@ -182,7 +179,7 @@ def _keys(spec: CopySpec) -> list[tuple[str, str]]:
     """Return all keys of a node and those below it, with their new keys."""
     below = [
         (key, new + key[len(old) :])
-        for old, new in spec.prefixes(spec.source.path)
+        for old, new in spec.prefixes("")
         for key in spec.source.store.list_prefix(old)
     ]
     documents = [document for document in _documents(spec) if spec.source.store.exists(document[0])]
@@ -229,10 +226,10 @@ def _same_json(one: Buffer | None, other: Buffer | None) -> bool:
 
 
 def _check_new_keys(
-    spec: CopySpec, nodes: list[tuple[str, NodeMetadata]], copied: set[str]
+    spec: CopySpec, nodes: list[tuple[str, NodeMetadata | ZarrError]], copied: set[str]
 ) -> None:
     """Raise an error if there are keys at the source that were not copied."""
-    for key, _ in other_keys(spec, nodes, [spec.source.path]):
+    for key, _ in other_keys(spec, nodes, [""]):
         if key not in copied:
             raise StoreError(
                 "was stored while its node was moved; the node is now at both locations, "

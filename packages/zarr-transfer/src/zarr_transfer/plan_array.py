@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.engine.chain import CodecChain
 from zarr_core.extension import (
@@ -15,33 +15,27 @@ from zarr_core.extension import (
 )
 
 from zarr_transfer.conventions import by_convention, fill_value_changes
-from zarr_transfer.copy_elements import plan_rechunk
 from zarr_transfer.equivalence import decodes, same_bytes
 from zarr_transfer.keys import ChunkKeys, keys_unchanged, same_keys
 from zarr_transfer.plan import CopyStep
 from zarr_transfer.target_layout import (
-    is_keep,
     key_encoding,
     missing_chunks_agree,
     plan_layout,
+    with_shapes,
 )
 from zarr_transfer.to_format import (
     array_to_format,
     ignored_fields,
-    storable,
     with_codecs,
-    with_sharding_transformer,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from zarr_core.extension import ArrayMetadata, ExtensionDefinition
+    from zarr_core.extension import ArrayMetadata
 
-    from zarr_transfer.plan import Cost
-    from zarr_transfer.rechunk import RechunkPlan
-    from zarr_transfer.spec import CopyOptions, CopySpec, NodeLocation
-    from zarr_transfer.target_layout import RequestedLayout
+    from zarr_transfer.plan import CopySpec, Cost, NodeLocation
 
 
 _COUNTED = 10_000  # maximum number of chunks that are counted
@@ -69,21 +63,24 @@ def plan_array(
     spec: CopySpec,
     path: str,
     metadata: ArrayMetadata,
-    requested: RequestedLayout,
+    requested: Mapping[str, Any],
     *,
-    counts: bool = False,
+    is_conversion: bool,
 ) -> CopyStep:
     """Return the step for an array at a path below both source and destination.
 
-    Raises an error of the metadata, of an extension, or of the layout if it is not possible.
+    ``requested`` are arguments of ``create_array``.  A conversion chooses another layout if the
+    format does not support a part that is not requested, and chunks are counted.  Raises an error
+    of the metadata, of an extension, or of the layout if it is not possible.
     """
-    choice = _choose(spec, path, metadata, requested.of(metadata))
+    exact = spec.same_format and not is_conversion
+    choice = _choose(spec, path, metadata, with_shapes(requested, metadata), exact)
     old = ChunkKeys.of(spec.source, path, choice.model)
     new = ChunkKeys.of(spec.dest, path, choice.metadata)
     cost = _cost(old, new, choice)
     if cost == "recode" and choice.unreadable is not None:
         raise choice.unreadable
-    chunks, nbytes = _amount(old, new, cost, choice) if counts else (None, None)
+    chunks, nbytes = _amount(old, new, cost, choice) if is_conversion else (None, None)
     notes, fills = choice.notes, choice.fills and cost != "recode"
     if fills:
         missing = _missing(old)
@@ -97,28 +94,18 @@ def plan_array(
     )  # fmt: skip
 
 
-def rechunk_plan(spec: CopySpec, step: CopyStep, options: CopyOptions) -> RechunkPlan:
-    """Return how an array is decoded; raise ValueError if a chunk or shard needs more memory."""
-    old = spec.source.open_array(step.path, step.source_metadata, read_only=True)
-    new = spec.dest.open_array(step.path, step.metadata)
-    return plan_rechunk(
-        old, new, options.max_memory, verify=options.verify, executor=options.executor
-    )
-
-
 def _choose(
-    spec: CopySpec, path: str, metadata: ArrayMetadata, requested: RequestedLayout
+    spec: CopySpec, path: str, metadata: ArrayMetadata, requested: Mapping[str, Any], exact: bool
 ) -> Choice:
     source, dest, alike = spec.source, spec.dest, spec.same_format
-    if alike and not requested.layout() and requested.chunk_key_encoding is None:
-        kept, notes = storable(dest.format_, metadata)
-        return Choice(metadata, kept, notes=tuple(notes))
+    if alike and not requested:
+        return Choice(metadata, metadata)
     base, notes = metadata, []
     if not alike:
         base, notes = _in_any_order(metadata), ignored_fields(source.format_, metadata)
         base = base.replace(additional_fields={})
     failure: MetadataValidationError | None = None
-    if not requested.layout():
+    if not requested.keys() - {"chunk_key_encoding"}:
         for model, candidate in _unchanged(base, dest, requested):
             candidate, note = by_convention(candidate, metadata, source.format_, dest.format_)
             try:
@@ -139,11 +126,11 @@ def _choose(
     model = with_codecs(base) or base
     array = source.open_array(path, model, read_only=True)
     converted, fill_changed, more = plan_layout(
-        array, source.format_, dest, path, requested, rename=not alike
+        array, source.format_, dest, path, requested, rename=not alike, exact=exact
     )
     recode = not same_bytes(model, converted) or fill_changed
     choice = Choice(model, converted, recode, (*notes, *more))
-    return _checked(spec, path, choice, another_dtype=not is_keep(requested.dtype))
+    return _checked(spec, path, choice, another_dtype="dtype" in requested)
 
 
 def _in_any_order(metadata: ArrayMetadata) -> ArrayMetadata:
@@ -164,29 +151,18 @@ def _in_any_order(metadata: ArrayMetadata) -> ArrayMetadata:
 
 
 def _unchanged(
-    base: ArrayMetadata, dest: NodeLocation, requested: RequestedLayout
+    base: ArrayMetadata, dest: NodeLocation, requested: Mapping[str, Any]
 ) -> Iterator[tuple[ArrayMetadata, ArrayMetadata]]:
     """Iterate over descriptions of the same chunks, each with metadata for the destination."""
-    for model in _models(base):
-        for encoding in _encodings(model, dest, requested):
+    # Most readers support the sharding codec.
+    for model in (with_codecs(base), base):
+        if model is None:
+            continue
+        encodings = [model.chunk_key_encoding, dest.format_.chunk_key_encoding]
+        if "chunk_key_encoding" in requested:
+            encodings = [key_encoding(requested["chunk_key_encoding"])]
+        for encoding in encodings:
             yield model, model.replace(chunk_key_encoding=encoding)
-
-
-def _models(base: ArrayMetadata) -> Iterator[ArrayMetadata]:
-    """Iterate over descriptions of the same chunks; most readers support the sharding codec."""
-    for other in (with_codecs(base), base, with_sharding_transformer(base)):
-        if other is not None:
-            yield other
-
-
-def _encodings(
-    model: ArrayMetadata, dest: NodeLocation, requested: RequestedLayout
-) -> Iterator[ExtensionDefinition]:
-    if requested.chunk_key_encoding is not None:
-        yield key_encoding(requested.chunk_key_encoding)
-        return
-    yield model.chunk_key_encoding
-    yield dest.format_.chunk_key_encoding
 
 
 def _is_solvable(problem: ValidationProblem) -> bool:
@@ -260,5 +236,5 @@ def _amount(
         return None, None
     if old.most > _COUNTED:
         return old.most, None
-    sizes = [store.getsize(key) or 0 for _, key in old.stored()]
+    sizes = [size for key, size in store.list_sizes(old.prefix) if old.is_chunk(key)]
     return len(sizes), sum(sizes)

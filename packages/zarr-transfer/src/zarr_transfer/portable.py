@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from contextlib import suppress
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Protocol
 
 from zarr_core import MemoryStore
-from zarr_core.extension import ValidationProblem
+from zarr_core.extension import MetadataValidationError, ValidationProblem, ZarrError
 from zarr_core.optional import optional_function
-
-from zarr_transfer.target_layout import is_keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from zarr_core.interfaces.format import NodeMetadata
-
-    from zarr_transfer.plan import CopyStep
-    from zarr_transfer.spec import NodeLocation
-    from zarr_transfer.target_layout import RequestedLayout
+    from zarr_transfer.plan import CopyStep, NodeLocation
 
 
 # For the first token of the JSON pointer of a problem, the parts of a layout that can solve it,
@@ -68,30 +62,27 @@ def requirement(libraries: str | Iterable[str] | None) -> Requirement | None:
 def portable_step(
     dest: NodeLocation,
     required: Requirement,
-    requested: RequestedLayout,
-    plan: Callable[[RequestedLayout], CopyStep],
+    requested: Mapping[str, Any],
+    plan: Callable[[Mapping[str, Any]], CopyStep],
 ) -> CopyStep:
-    """Return a step whose result the libraries read; otherwise one with the problems."""
+    """Return a step whose result the libraries read; raise an error if there is none."""
     first = plan(requested)
-    if first.problems:
-        return first
-    problems = _problems(dest, first.path, first.metadata, required)
+    problems = _problems(dest, first, required)
     if not problems:
         return first
-    for changes in _changes(requested, problems) if first.kind == "array" else ():
-        step = plan(replace(requested, **changes))
-        if not step.problems and not _problems(dest, step.path, step.metadata, required):
-            return step
-    return replace(first, problems=tuple(problems))
+    for changes in _changes(requested, problems) if first.is_array else ():
+        with suppress(ZarrError, ValueError, TypeError):
+            step = plan({**requested, **changes})
+            if not _problems(dest, step, required):
+                return step
+    raise MetadataValidationError(dest.location(first.path), problems)
 
 
-def _problems(
-    dest: NodeLocation, path: str, metadata: NodeMetadata | None, required: Requirement
-) -> list[ValidationProblem]:
-    """Return why libraries do not read a node with this metadata."""
-    assert metadata is not None, "a step without problems has metadata"
-    store, at = MemoryStore(), dest.at(path)
-    dest.format_.create(store, at, metadata)
+def _problems(dest: NodeLocation, step: CopyStep, required: Requirement) -> list[ValidationProblem]:
+    """Return why libraries do not read the result of a step."""
+    assert step.metadata is not None, "a step without problems has metadata"
+    store, at = MemoryStore(), dest.at(step.path)
+    dest.format_.create(store, at, step.metadata)
     documents = {}
     for key in dest.format_.documents(at):
         content = store.get(key)
@@ -101,15 +92,14 @@ def _problems(
 
 
 def _changes(
-    requested: RequestedLayout, problems: Iterable[ValidationProblem]
+    requested: Mapping[str, Any], problems: Iterable[ValidationProblem]
 ) -> Iterator[dict[str, Any]]:
     """Yield changes of the layout that can solve problems, those of few parts first."""
     free: dict[str, tuple[Any, ...]] = {}
     for problem in problems:
         member = problem.pointer.split("/")[1] if problem.pointer else ""
         for part, values in _SOLUTIONS.get(member, {}).items():
-            given = getattr(requested, part)
-            if is_keep(given) or (part == "chunk_key_encoding" and given is None):
+            if part not in requested:
                 free.setdefault(part, values)
     for count in range(1, len(free) + 1):
         for parts in combinations(free, count):

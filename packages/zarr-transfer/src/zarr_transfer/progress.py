@@ -139,18 +139,19 @@ class WaitNotices:
 
 
 class ProgressBar:
-    """A progress bar on standard error."""
+    """A progress bar on standard error, with notices of what is waited for on a terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, title: str = "", *, notices: bool = True) -> None:
+        self._title = title
         self._length = 0
-        self._notices = WaitNotices(self._note) if sys.stderr.isatty() else None
+        self._notices = WaitNotices(self._note) if notices and sys.stderr.isatty() else None
 
     def _note(self, line: str) -> None:
         sys.stderr.write(f"\r{line.rstrip().ljust(self._length)}\n")
         sys.stderr.flush()
 
     def __call__(self, progress: Progress) -> None:
-        text = str(progress)
+        text = f"{self._title}{progress}"
         sys.stderr.write("\r" + text.ljust(self._length))
         sys.stderr.flush()
         self._length = len(text)

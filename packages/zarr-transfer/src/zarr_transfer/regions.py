@@ -99,8 +99,6 @@ class Region:
     stored: tuple[Coordinates, ...] | None = None
     """Coordinates of the stored source chunks that overlap it; None if unknown, or if nearly all are
     stored."""
-    is_written: bool = False
-    """Whether an interrupted copy has written it, so that it is only verified."""
 
     @property
     def shape(self) -> tuple[int, ...]:

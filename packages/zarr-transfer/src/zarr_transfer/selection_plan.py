@@ -22,7 +22,7 @@ from zarr_core.messages import format_bytes
 from zarr_core.selection.projection import project, project_dimension
 from zarr_core.threads import concurrent_map
 
-from zarr_transfer.memory import encoded_nbytes, peak_memory, smallest_memory
+from zarr_transfer.memory import call_memory, encoded_nbytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -214,8 +214,8 @@ def plan_selection(
             for part in read
         ),
         nbytes=selected,
-        peak_nbytes=peak_memory(stored, parsed.selection, parts, access) + is_read * selected,
-        smallest_nbytes=smallest_memory(stored, parsed.selection, parts, access),
+        peak_nbytes=call_memory(stored, parsed.selection, parts, access) + is_read * selected,
+        smallest_nbytes=call_memory(stored, parsed.selection, parts, access, threads=1),
         is_exact=exact,
         all_chunks=prod(axis.count for axis in stored.axes),
     )

@@ -7,7 +7,7 @@ as few parts as possible get the default of the format.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import is_dataclass, replace
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
@@ -34,81 +34,45 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from zarr_core import Array
-    from zarr_core.extension import ArrayMetadata, Codec, Format
+    from zarr_core.extension import ArrayMetadata, Format
 
-    from zarr_transfer.spec import NodeLocation
+    from zarr_transfer.plan import NodeLocation
 
 
 KEEP = "keep"
 """Keeps a part of the layout of the source."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedLayout:
-    """A requested layout; each part is ``"keep"`` or an argument of :func:`zarr_core.create_array`.
+def requested_parts(layout: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of :func:`zarr_core.create_array` that change a layout."""
+    return {
+        name: value
+        for name, value in layout.items()
+        if not (isinstance(value, str) and value == KEEP)
+        and not (name == "chunk_key_encoding" and value is None)
+    }
 
-    Chunks and shards may map names of dimensions to lengths.  If ``chunk_key_encoding`` is None,
-    the keys are kept if the format supports them.  ``more`` are other arguments.  With ``exact``,
-    it is an error if the format does not support a part that is kept.
-    """
 
-    chunks: Any = KEEP
-    shards: Any = KEEP
-    filters: Any = KEEP
-    compressors: Any = KEEP
-    serializer: Any = KEEP
-    fill_value: Any = KEEP
-    dtype: Any = KEEP
-    chunk_key_encoding: Any = None
-    more: Mapping[str, Any] = field(default_factory=dict)
-    exact: bool = False
-
-    @classmethod
-    def of_copy(cls, layout: Mapping[str, Any], *, exact: bool) -> RequestedLayout:
-        """Return the layout that is requested by the arguments of a copy."""
-        known = {item.name for item in fields(cls)}
-        given = {name: value for name, value in layout.items() if name in known}
-        if "chunks" in given:
-            given.setdefault("shards", None)
-        more = {name: layout[name] for name in layout.keys() - known - {"zarr_format"}}
-        return cls(**given, more=more, exact=exact)
-
-    def layout(self) -> dict[str, Any]:
-        """Return the parts that are not kept, as arguments of ``create_array``."""
-        given = {item.name: getattr(self, item.name) for item in fields(self)}
-        for name in ("chunk_key_encoding", "more", "exact"):
-            del given[name]
-        return {name: value for name, value in given.items() if not is_keep(value)} | dict(
-            self.more
-        )
-
-    def of(self, metadata: ArrayMetadata) -> RequestedLayout:
-        """Return the layout for one array: lengths by dimension names become shapes."""
-        by_name = {
-            name: given for name in ("chunks", "shards") if is_by_name(given := getattr(self, name))
-        }
-        if not by_name:
-            return self
-        names = dimension_names(metadata)
+def with_shapes(requested: Mapping[str, Any], metadata: ArrayMetadata) -> dict[str, Any]:
+    """Return the arguments for one array: lengths by dimension names become shapes."""
+    arguments = dict(requested)
+    names = dimension_names(metadata)
+    for part in ("chunks", "shards"):
+        given = requested.get(part)
+        if not is_by_name(given):
+            continue
+        if not given.keys() & set(names):
+            del arguments[part]
+            continue
+        # Other dimensions keep their lengths; a new shard is as long as a chunk.
         chunks, shards = _lengths(metadata)
-        shapes: dict[str, Any] = {}
-        for part, given in by_name.items():
-            if not given.keys() & set(names):
-                shapes[part] = KEEP
-                continue
-            # Other dimensions keep their lengths; a new shard is as long as a chunk.
-            lengths = chunks if part == "chunks" or shards is None else shards
-            if part == "shards" and shards is None and not is_keep(shapes.get("chunks", KEEP)):
-                lengths = shapes["chunks"]
-            shapes[part] = tuple(
-                given.get(name, length) for name, length in zip(names, lengths, strict=True)
-            )
-        return replace(self, **shapes)
-
-
-def is_keep(value: Any) -> bool:
-    """Whether a part is kept; arrays are not compared."""
-    return isinstance(value, str) and value == KEEP
+        lengths = chunks if part == "chunks" or shards is None else shards
+        if part == "shards" and shards is None and is_by_name(requested.get("chunks")):
+            lengths = arguments.get("chunks", chunks)
+        arguments[part] = tuple(
+            given.get(name, length) for name, length in zip(names, lengths, strict=True)
+        )
+    return arguments
 
 
 def is_by_name(given: Any) -> bool:
@@ -148,19 +112,23 @@ def plan_layout(
     source: Format,
     dest: NodeLocation,
     path: str,
-    requested: RequestedLayout,
+    requested: Mapping[str, Any],
     *,
     rename: bool,
+    exact: bool,
 ) -> tuple[ArrayMetadata, bool, list[str]]:
     """Return metadata with the requested layout; other parts change as little as is required.
 
     It is as the format will read it.  Also returned are whether missing chunks would be read with
-    different values, and notes on changes that were not requested.
+    different values, and notes on changes that were not requested.  With ``exact``, it is an error
+    if the format does not support a part that is not requested.
     """
-    asked = requested.layout()
-    free = [] if requested.exact else [name for name in _RELAXED if name not in asked]
+    old = array.metadata
+    asked = requested.keys() - {"chunk_key_encoding"}
+    free = [] if exact else [name for name in _RELAXED if name not in requested]
     failure: Exception | None = None
-    fitted = {} if is_keep(requested.dtype) else _for_dtype(array, requested.dtype)
+    base = {} if rename else {"chunk_key_encoding": old.chunk_key_encoding}
+    fitted = _for_dtype(array, requested["dtype"]) if "dtype" in requested else {}
     for relaxed, given in product(_subsets(free), _layouts(array)):
         if "shards" in relaxed and given["shards"] is None:
             continue  # the array has no shards
@@ -168,23 +136,35 @@ def plan_layout(
         if "serializer" in relaxed and "codecs" in array.serializer.to_configuration():
             # The compressors within the serializer are removed with it.
             chosen.setdefault("compressors", _RELAXED["compressors"])
-        layout = given | fitted | chosen | asked
+        layout = base | given | fitted | chosen | requested
+        default_fill = layout["fill_value"] is None
         try:
-            made = _created(array, dest.format_, layout, requested, rename)
-            kept = _with_the_rest(array, made, layout, asked)
+            made = create_array(
+                MemoryStore(), shape=array.shape, zarr_format=dest.format_.name, **layout
+            )
+            kept = made.metadata.replace(
+                **{
+                    name: getattr(old, name)
+                    for name in ("attributes", "dimension_names")
+                    if name not in requested
+                },
+                additional_fields=old.additional_fields,
+                fill_value_undefined=old.fill_value_undefined and default_fill,
+                document=None,
+            )
             candidate, note = kept, ""
-            if is_keep(requested.fill_value):
-                candidate, note = by_convention(kept, array.metadata, source, dest.format_)
+            if "fill_value" not in requested:
+                candidate, note = by_convention(kept, old, source, dest.format_)
             metadata, notes = array_to_format(dest, path, candidate, rename=rename)
         except ZarrError as error:
             failure = failure or error
             if not _may_help(error):
                 break
             continue
-        changed = not missing_chunks_agree(array, made, undefined=layout["fill_value"] is None)
+        changed = not missing_chunks_agree(array, made, undefined=default_fill)
         changed = changed or fill_value_changes(kept, candidate)
         notes += [note] * bool(note)
-        notes += _notes(array, candidate, {*relaxed}, {*asked}, changed)
+        notes += _notes(array, candidate, {*relaxed}, changed, is_requested=bool(asked))
         return metadata, changed, notes
     assert failure is not None
     raise MetadataValidationError(dest.location(path), problems_of(failure)) from failure
@@ -229,9 +209,9 @@ def _layout(array: Array) -> dict[str, Any]:
     return {
         "chunks": chunks,
         "shards": shards,
-        "filters": _of_kind(array, ArrayToArrayCodec),
+        "filters": array.stored.inner_codecs.array_to_array,
         "serializer": array.serializer,
-        "compressors": _of_kind(array, BytesToBytesCodec),
+        "compressors": array.stored.inner_codecs.bytes_to_bytes,
         "fill_value": array.fill_value,
         "dtype": metadata.data_type,
     }
@@ -244,7 +224,7 @@ def _for_dtype(array: Array, dtype: Any) -> dict[str, Any]:
         message = f"cannot convert {array.dtype} to {new}; only numbers can be converted"
         raise MetadataValidationError("", [ValidationProblem("/data_type", message)])
     changes: dict[str, Any] = {"serializer": "auto", "compressors": []}
-    compressors: list[Any] = [*_of_kind(array, BytesToBytesCodec)]
+    compressors: list[Any] = [*array.stored.inner_codecs.bytes_to_bytes]
     for codec in compressors:
         # Codecs that shuffle bytes have the size of elements.
         suits = is_dataclass(codec) and getattr(codec, "typesize", None) == array.dtype.itemsize
@@ -257,39 +237,6 @@ def _for_dtype(array: Array, dtype: Any) -> dict[str, Any]:
     except ValueError:
         changes["fill_value"] = None
     return changes
-
-
-def _created(
-    array: Array, format_: Format, layout: dict[str, Any], requested: RequestedLayout, rename: bool
-) -> Array:
-    """Create an array in memory with a layout."""
-    old = array.metadata
-    encoding = requested.chunk_key_encoding
-    if encoding is None and not rename:  # the format does not change, so the keys are kept
-        encoding = old.chunk_key_encoding
-    return create_array(
-        MemoryStore(),
-        shape=array.shape,
-        zarr_format=format_.name,
-        chunk_key_encoding=encoding,
-        **layout,
-    )
-
-
-def _with_the_rest(
-    array: Array, made: Array, layout: dict[str, Any], asked: Mapping[str, Any]
-) -> ArrayMetadata:
-    """Return the metadata of a new array with attributes and other fields of the source."""
-    old, new = array.metadata, made.metadata
-    return new.replace(
-        attributes=new.attributes if "attributes" in asked else old.attributes,
-        dimension_names=(
-            new.dimension_names if "dimension_names" in asked else old.dimension_names
-        ),
-        additional_fields=old.additional_fields,
-        fill_value_undefined=old.fill_value_undefined and layout["fill_value"] is None,
-        document=None,
-    )
 
 
 def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -321,12 +268,13 @@ def _notes(
     array: Array,
     candidate: ArrayMetadata,
     relaxed: set[str],
-    requested: set[str],
     fill_changed: bool,
+    *,
+    is_requested: bool,
 ) -> Iterator[str]:
     """Yield descriptions of changes that were not requested."""
     old, new = array.metadata.codecs, candidate.codecs
-    if (not requested or relaxed - {"fill_value", "chunks"}) and not same_codecs(old, new):
+    if (not is_requested or relaxed - {"fill_value", "chunks"}) and not same_codecs(old, new):
         names = _names(new)
         more = " with another configuration" if names == _names(old) else ""
         yield f"the codecs {_names(old)} become {names}{more}"
@@ -344,14 +292,9 @@ def _notes(
 def _values_may_change(array: Array) -> bool:
     """Whether filters change elements, and not only their order."""
     return any(
-        codec.to_configuration().keys() != {"order"} for codec in _of_kind(array, ArrayToArrayCodec)
+        codec.to_configuration().keys() != {"order"}
+        for codec in array.stored.inner_codecs.array_to_array
     )
-
-
-def _of_kind(array: Array, kind: type[Codec]) -> list[Codec]:
-    inner = array.stored.inner_codecs
-    codecs: list[Codec] = [*inner.array_to_array, inner.array_to_bytes, *inner.bytes_to_bytes]
-    return [codec for codec in codecs if isinstance(codec, kind)]
 
 
 def _names(codecs: Sequence[ExtensionDefinition]) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from math import isfinite
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from zarr_core import MemoryStore
-from zarr_core.errors import MetadataError
+from zarr_core.errors import MetadataError, NodeExistsError
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionConfigurationError,
-    ExtensionDefinition,
     GroupMetadata,
     MetadataValidationError,
     ValidationProblem,
@@ -28,12 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from zarr_core.extension import JSON, Format
-    from zarr_core.interfaces.format import NodeMetadata
 
-    from zarr_transfer.spec import CopySpec, NodeLocation
-
-
-M = TypeVar("M", ArrayMetadata, GroupMetadata)
+    from zarr_transfer.plan import CopySpec, NodeLocation
 
 
 def array_to_format(
@@ -81,6 +75,8 @@ def problems_of(error: Exception) -> tuple[ValidationProblem, ...]:
     """Return the problems of an error."""
     if isinstance(error, MetadataError | ExtensionConfigurationError):
         return tuple(error.problems)
+    if isinstance(error, NodeExistsError):
+        return (ValidationProblem("", error.reason),)
     return (ValidationProblem("", str(error)),)
 
 
@@ -208,33 +204,10 @@ def finite(attributes: dict[str, JSON]) -> tuple[dict[str, JSON], list[str]]:
     return {name: visit(value, json_pointer(name)) for name, value in attributes.items()}, changed
 
 
-def with_json_floats(metadata: NodeMetadata) -> NodeMetadata:
-    """Return metadata with plain floats for NaN and infinities in attributes.
-
-    Version 3 keeps such values of other writers.  A conversion does not: version 3 rejects plain
-    floats, and :func:`finite` replaces them.
-    """
-    return metadata.replace(attributes=strictjson.plain_floats(metadata.attributes))
-
-
-def storable(format_: Format, metadata: M) -> tuple[M, list[str]]:
-    """Return metadata as the format that has read it can write it, with notes on changes."""
-    try:
-        format_.create(MemoryStore(), "", metadata)
-    except ZarrError:
-        attributes, changed = finite(metadata.attributes)
-        if changed:
-            return metadata.replace(attributes=attributes), [infinities(changed)]
-    return metadata, []
-
-
 def infinities(changed: list[str]) -> str:
     """Return the note on numbers in attributes that become strings."""
     names = ", ".join(changed)
     return f"numbers in attributes that JSON does not have become strings: {names}"
-
-
-_INDEX_CODECS: list[JSON] = [{"name": "bytes", "configuration": {"endian": "little"}}]
 
 
 def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
@@ -247,38 +220,3 @@ def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
             return None
         converted = None if first is None else first.as_codecs(converted)
     return None if converted is None else converted.replace(document=None)
-
-
-def with_sharding_transformer(metadata: ArrayMetadata) -> ArrayMetadata | None:
-    """Return metadata with the storage transformer for shards of ``sharding_indexed``.
-
-    None if there are no shards, their index has a checksum or is at the start, or the shape of a
-    shard is not a multiple of that of its chunks.
-    """
-    if len(metadata.codecs) != 1 or metadata.storage_transformers:
-        return None
-    (codec,) = metadata.codecs
-    shard = metadata.chunk_grid.configuration.get("chunk_shape")
-    chunk, inner = (codec.configuration.get(name) for name in ("chunk_shape", "codecs"))
-    if (
-        codec.name != "sharding_indexed"
-        or codec.configuration.get("index_codecs") != _INDEX_CODECS
-        or codec.configuration.get("index_location", "end") != "end"
-        or metadata.chunk_grid.name != "regular"
-        or not isinstance(shard, list)
-        or not isinstance(chunk, list)
-        or not isinstance(inner, list)
-    ):
-        return None
-    counts: list[JSON] = []
-    for length, part in zip_longest(shard, chunk):
-        if type(length) is not int or type(part) is not int or part < 1 or length % part:
-            return None
-        counts.append(length // part)
-    transformer = ExtensionDefinition("sharding", {"type": "indexed", "chunks_per_shard": counts})
-    return metadata.replace(
-        chunk_grid=ExtensionDefinition("regular", {"chunk_shape": chunk}),
-        codecs=tuple(map(ExtensionDefinition.from_json, inner)),
-        storage_transformers=(transformer,),
-        document=None,
-    )

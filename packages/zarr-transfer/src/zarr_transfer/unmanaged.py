@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Format
 
-    from zarr_transfer.spec import CopySpec, NodeLocation
+    from zarr_transfer.plan import CopySpec, NodeLocation
 
 _NUMBER = re.compile("[0-9]+")
 _SHOWN = 3  # keys in a note

@@ -12,9 +12,9 @@ from zarr_core.selection.projection import project
 from zarr_core.threads import available_threads, in_one_thread, parallel_for
 
 from zarr_transfer.errors import MemoryLimitError
-from zarr_transfer.memory import peak_memory, smallest_memory
+from zarr_transfer.memory import call_memory
+from zarr_transfer.plan import check_max_memory
 from zarr_transfer.selection_plan import similar_parts
-from zarr_transfer.spec import check_max_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,14 +75,14 @@ def read_within(
     result = out if out is not None and _has_form(parsed, out, dtype) else None
     own = 0 if result is not None else prod(parsed.shape) * dtype.itemsize
     parts = [*similar_parts(parsed.selection, stored.axes)] if prod(parsed.shape) else []
-    needed = smallest_memory(stored, parsed.selection, parts, "read")
+    needed = call_memory(stored, parsed.selection, parts, "read", threads=1)
     if own + needed > max_memory:
         raise MemoryLimitError(stored.location, max_memory, own + needed)
     if result is None:
         order = stored.result_order or stored.resolved.order
         result = np.empty(parsed.shape, dtype, order if parsed.allows_fortran else "C")
     view = result if parsed.is_identity else parsed.view(result)
-    if own + peak_memory(stored, parsed.selection, parts, "read") <= max_memory:
+    if own + call_memory(stored, parsed.selection, parts, "read") <= max_memory:
         stored.read(parsed.selection, view)
     else:
         limited = _in_python(stored)
@@ -148,7 +148,7 @@ def write_within(
     if not prod(parsed.shape):
         return
     parts = [*similar_parts(parsed.selection, stored.axes)]
-    needed = smallest_memory(stored, parsed.selection, parts, "write")
+    needed = call_memory(stored, parsed.selection, parts, "write", threads=1)
     own = 0
     take: Callable[[tuple[Any, ...]], NDArray]
     if isinstance(values, np.ndarray):
@@ -168,7 +168,7 @@ def write_within(
         take = parsed.broadcast(np.asarray(values[...])).__getitem__
     elif (
         isinstance(values, np.ndarray)
-        and peak_memory(stored, parsed.selection, parts, "write") <= max_memory
+        and call_memory(stored, parsed.selection, parts, "write") <= max_memory
     ):
         stored.write(parsed.selection, values)
         return

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import Location, strictjson
 from zarr_core.hierarchy.rollback import Rollback
+from zarr_core.optional import optional_function
 from zarr_core.threads import concurrent_map
 
-from zarr_xarray.lazy import source_arrays
 from zarr_xarray.metadata_documents import StaleError, array_at, resize_if_unchanged
 
 if TYPE_CHECKING:
@@ -74,6 +74,9 @@ def _commit(
     return arrays
 
 
+_SOURCE_ARRAYS = "to_zarr(mode='w') of Dask arrays"  # the function of zarr-dask
+
+
 def load_overwritten(target: Target, plans: Iterable[Plan]) -> None:
     """Load variables from arrays that are about to be overwritten.
 
@@ -84,7 +87,9 @@ def load_overwritten(target: Target, plans: Iterable[Plan]) -> None:
         if item.variable.chunks is None:
             item.variable.load()
             continue
-        for array in source_arrays(item.variable.data):
+        data = item.variable.data
+        is_dask = hasattr(data, "__dask_graph__")
+        for array in optional_function(_SOURCE_ARRAYS)(data) if is_dask else ():
             same = array.store == target.store or str(array.store) == str(target.store)
             if same and f"{array.path}/".startswith(target.path_of("")):
                 raise ValueError(

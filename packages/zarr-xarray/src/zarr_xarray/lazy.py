@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from zarr_core.threads import parallel_for
 from zarr_xarray import _xarray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from zarr_core import Array
 
@@ -124,39 +123,3 @@ def _stored_array(variable: Any) -> LazyZarrArray | None:
     while data is not None and not isinstance(data, LazyZarrArray):
         data = getattr(data, "array", None)
     return data
-
-
-def source_arrays(data: Any) -> Iterator[Any]:
-    """Yield the Zarr arrays that the chunks of a Dask array are read from, each once.
-
-    They are searched for in the Dask graph.  Arrays within functions or foreign objects are not
-    found.
-    """
-    left = [data.__dask_graph__()] if hasattr(data, "__dask_graph__") else []
-    seen: dict[int, Any] = {}
-    while left:
-        part = left.pop()
-        origin = type(part).__module__.partition(".")[0]
-        if isinstance(part, list | tuple | set | frozenset):
-            left += part
-        elif isinstance(part, Mapping):
-            left += part.values()
-        elif origin not in _SOURCE_ATTRIBUTES or id(part) in seen:
-            continue
-        else:
-            seen[id(part)] = part
-            if origin in ("zarr", "zarr_core") and hasattr(part, "store"):
-                yield part
-            left += [
-                getattr(part, name) for name in _SOURCE_ATTRIBUTES[origin] if hasattr(part, name)
-            ]
-
-
-_SOURCE_ATTRIBUTES = {
-    "dask": ("args", "kwargs", "value"),  # of tasks
-    "xarray": ("array", "_array"),  # of wrapped arrays
-    "zarr_xarray": ("array",),
-    "zarr": (),
-    "zarr_core": (),
-}
-"""Attributes of objects in a Dask graph that lead to their sources, by top-level package."""

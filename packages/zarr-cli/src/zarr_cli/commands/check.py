@@ -108,11 +108,10 @@ def _print(result: Check, *, meta_only: bool) -> None:
         if array.damages or array.differences or array.outside or array.unmanaged:
             print_styled([(array.path, "bold")])
         for difference in array.differences:
-            print_styled([("  differs   ", "red"), (difference, "")], hanging=12)
+            print_styled([("  differs   ", "red"), (difference, "")])
         for damage in array.damages:
             print_styled(
-                [(f"  {damage.kind:<10}", "red"), (damage.key, "cyan"), (f"  {damage.reason}", "")],
-                hanging=12,
+                [(f"  {damage.kind:<10}", "red"), (damage.key, "cyan"), (f"  {damage.reason}", "")]
             )
         _print_keys("outside", array.outside)
         _print_keys("unmanaged", array.unmanaged)
@@ -136,8 +135,7 @@ def _print_problems(result: Validation) -> None:
                     ("  " if problem.is_error else "  warning ", "yellow"),
                     (problem.pointer or "metadata", "cyan"),
                     (f": {to_command_line(problem.message)}", ""),
-                ],
-                hanging=4,
+                ]
             )
 
 
@@ -182,7 +180,7 @@ def _print_chunks(result: Check) -> None:
         print_styled([(f"{missing} missing (read as the fill value)", "dim")])
     if unprotected := [x.path for x in result.arrays if x.stored and not x.has_checksums]:
         shown = ", ".join(unprotected[:_SHOWN]) + (", ..." if len(unprotected) > _SHOWN else "")
-        print_styled([(f"no checksum, some damage cannot be detected: {shown}", "dim")], hanging=2)
+        print_styled([(f"no checksum, some damage cannot be detected: {shown}", "dim")])
 
 
 def _counted(arrays: Sequence[ArrayCheck], what: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import click
 
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.output import console, echo, is_terminal, json_option, print_json
+from zarr_cli.output import echo, is_terminal, json_option, print_json
 
 
 @click.command
@@ -76,12 +77,12 @@ def command(
     if as_json:
         print_json(shown.to_dict())
     elif svg is None:
-        console().print(shown) if is_terminal() else echo(repr(shown))
+        echo(repr(shown))
 
 
 def _default_cells() -> int:
     """Return the number of cells that fit into a row without wrapping."""
-    return min(64, console().width) if is_terminal() else 64
+    return min(64, shutil.get_terminal_size().columns) if is_terminal() else 64
 
 
 def _dimension(text: str) -> int | str:

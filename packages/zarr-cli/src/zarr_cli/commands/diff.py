@@ -86,7 +86,7 @@ def _print(result: Comparison) -> None:
         print_styled([(path, "bold")])
         for difference in differences:
             where = difference.where if difference.what == "metadata" else difference.what
-            print_styled([(f"  {where}", "cyan"), (f": {difference.message}", "")], hanging=4)
+            print_styled([(f"  {where}", "cyan"), (f": {difference.message}", "")])
     nodes = pluralize(result.nodes, "node")
     if not result.differences:
         print_styled([("equal", "bold green"), (f": {nodes} compared", "")])

@@ -113,14 +113,14 @@ def _print(document: dict[str, Any]) -> None:
             verdict = ("does not read it", "bold red")
         print_styled([(library["name"], "bold"), (f" {library['version']}  ", "dim"), verdict])
         if library["note"]:
-            print_styled([(f"  {library['note']}", "dim")], hanging=2)
+            print_styled([(f"  {library['note']}", "dim")])
         reasons = sorted(library["reasons"], key=_reason)
         for (message, fix, _), alike in groupby(reasons, _reason):
-            print_styled([(f"  {message}", "")], hanging=4)
+            print_styled([(f"  {message}", "")])
             _print_places(list(alike))
-            print_styled([(f"    -> {fix}", "cyan")], hanging=7)
+            print_styled([(f"    -> {fix}", "cyan")])
         for feature in library["unknown"]:
-            print_styled([(f"  not measured: {feature}", "yellow")], hanging=4)
+            print_styled([(f"  not measured: {feature}", "yellow")])
     total = pluralize(document["nodes"], "node")
     read = sum(row["reads"] is True for row in document["libraries"])
     print_styled([(f"{read} of {len(document['libraries'])} libraries read the {total}; measured {document['measured']}", "dim")])  # fmt: skip
@@ -133,6 +133,6 @@ def _reason(reason: dict[str, Any]) -> tuple[str, str, str]:
 def _print_places(reasons: list[dict[str, Any]]) -> None:
     for reason in reasons[:_SHOWN]:
         where = f"{reason['document']} {reason['pointer']}".strip()
-        print_styled([(f"    {reason['path']}", "cyan"), (f"  {where}", "dim")], hanging=6)
+        print_styled([(f"    {reason['path']}", "cyan"), (f"  {where}", "dim")])
     if len(reasons) > _SHOWN:
         print_styled([(f"    ... and {len(reasons) - _SHOWN:,} more", "dim")])

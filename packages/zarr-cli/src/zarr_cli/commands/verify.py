@@ -81,11 +81,10 @@ def _print(result: Verification) -> None:
                 (f"{problem.kind:<11}", kind),
                 (problem.key or "/", "cyan"),
                 (f"  {problem.reason}", ""),
-            ],
-            hanging=12,
+            ]
         )
     if result.behind:
-        print_styled([("behind", "bold yellow"), (f": {result.behind}", "")], hanging=4)
+        print_styled([("behind", "bold yellow"), (f": {result.behind}", "")])
     verdict = ("sound", "bold green") if result.is_sound else ("not sound", "bold red")
     if result.problems and result.behind:
         verdict = ("changed or damaged", "bold yellow")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.messages import format_bytes, pluralize
+from zarr_core.messages import pluralize
 
 from zarr_cli.errors import ProblemsFound, explain_interrupt
 from zarr_cli.modify.open_stores import open_stores, resume_hint, update_consolidated
-from zarr_cli.output import echo, print_json, print_table
+from zarr_cli.output import echo, print_json
 
 if TYPE_CHECKING:
     from zarr_core import Store
@@ -80,25 +81,12 @@ def _interrupt_message(store: Store, dest: Location | None, *, overwrite: bool) 
 def _print(
     plan: CopyPlan, source: Location, dest: Location | None, done: str, *, dry_run: bool
 ) -> None:
-
-    rows = []
-    for step in plan.steps:
-        touched = step.kind == "array" and step.cost in ("copy", "recode") and not step.problems
-        rows.append(
-            (
-                f"/{step.path}",
-                "not possible" if step.problems else _ACTIONS[step.cost],
-                f"{step.chunks:,}" if touched and step.chunks is not None else "-",
-                format_bytes(step.nbytes) if touched and step.nbytes is not None else "-",
-            )
-        )
-    if dry_run or len(rows) <= _SHOWN:
-        print_table(("node", "action", "chunks", "bytes"), rows, right=("chunks", "bytes"))
-    for step in plan.steps:
-        for note in step.notes:
-            echo(f"note: /{step.path}: {note}")
-    for problem in plan.problems:
-        echo(f"problem: {problem}")
+    """Print the steps, of many only those with notes or problems, and a summary."""
+    shown = plan
+    if not dry_run and len(plan.steps) > _SHOWN:
+        shown = replace(plan, steps=tuple(s for s in plan.steps if s.notes or s.problems))
+    if shown.steps:
+        echo(str(shown).partition("\n")[2])
     where = "in place" if dest is None else f"to {dest}"
     verb = done
     if dry_run:
@@ -109,12 +97,6 @@ def _print(
 
 
 _SHOWN = 40  # nodes that are listed at the end
-_ACTIONS = {
-    "nothing": "none, already there",
-    "document": "write metadata",
-    "copy": "copy chunks",
-    "recode": "re-encode chunks",
-}
 
 
 def _document(
