@@ -299,7 +299,7 @@ def _forwarded(name: str) -> Any:
     """Return a method that calls that of the wrapped store."""
 
     def call(self: WrapperStore, *arguments: Any, **options: Any) -> Any:
-        return getattr(self._store, name)(*arguments, **options)
+        return self._call_wrapped(name, *arguments, **options)
 
     call.__name__ = name
     return call
@@ -313,6 +313,10 @@ class WrapperStore(Store):
 
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         return GenericAlias(cls, item)
+
+    def _call_wrapped(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """Call a method of the wrapped store."""
+        return getattr(self._store, name)(*arguments, **options)
 
     def _with_store(self, store: Store) -> Self:
         """Return a wrapper of the same class for another store."""
