@@ -11,7 +11,6 @@ from zarr_core.extension import (
     ArrayMetadata,
     Format,
     GroupMetadata,
-    Location,
     Store,
     ZarrError,
 )
@@ -20,7 +19,12 @@ from zarr_core.threads import concurrent_map
 
 from zarr_xarray.dimensions import sizes_of
 from zarr_xarray.encoded_elements import StoredForm, time_decoder
-from zarr_xarray.metadata_documents import array_at, update_document
+from zarr_xarray.metadata_documents import (
+    array_at,
+    consolidated_arrays,
+    stored_arrays,
+    update_document,
+)
 from zarr_xarray.variables import variable_of
 
 if TYPE_CHECKING:
@@ -204,7 +208,7 @@ def read_committed(
     where = f"{store} {'/' + path!r}"
     group = format_.read(store, path)
     assert isinstance(group, GroupMetadata), "the caller has found the group"
-    arrays = _consolidated_arrays(group, format_, store, path)
+    arrays = consolidated_arrays(store, path, format_, group, True)
     unlisted = _unlisted_arrays(store, path, format_, arrays.keys())
     has_steps = any(sizes_of(array).get(dim) for array in (*arrays.values(), *unlisted.values()))
     # Arrays are created without steps, and consolidated when all elements of the others are stored.
@@ -251,30 +255,12 @@ def read_committed(
     return committed
 
 
-def _consolidated_arrays(
-    group: GroupMetadata, format_: Format, store: Store, path: str
-) -> dict[str, Array]:
-    """Return the arrays directly below a group, from its consolidated metadata."""
-    arrays = {}
-    entries = {} if group.consolidated is None else group.consolidated.entries
-    for name, document in entries.items():
-        location = Location(f"{store} consolidated metadata of {name!r}")
-        metadata = None if "/" in name else format_.from_json(document, location)
-        if isinstance(metadata, ArrayMetadata):
-            arrays[name] = array_at(store, join(path, name), format_, metadata, True)
-    return arrays
-
-
 def _unlisted_arrays(
     store: Store, path: str, format_: Format, listed: Collection[str]
 ) -> dict[str, Array]:
     """Return the arrays directly below a group that its consolidated metadata does not contain."""
-    arrays = {}
-    for name in format_.child_candidates(store, path) if store.supports_listing else ():
-        metadata = None if name in listed else format_.read(store, join(path, name))
-        if isinstance(metadata, ArrayMetadata):
-            arrays[name] = array_at(store, join(path, name), format_, metadata, True)
-    return arrays
+    names = format_.child_candidates(store, path) if store.supports_listing else ()
+    return stored_arrays(store, path, format_, [name for name in names if name not in listed], True)
 
 
 def _unit(name: str, array: Array, axis: int) -> int:
