@@ -4,7 +4,6 @@ import contextlib
 import os
 import socket
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import zarr_core
 from zarr_core import LocalStore, MemoryStore
 from zarr_core.extension import BufferByteReader, ByteReader
 from zarr_xarray import Appender, LiveReader, append
+from zarr_xarray.append import lock
 
 
 def steps(start, stop):
@@ -305,18 +305,54 @@ def test_readers_never_see_different_lengths(opener):
     assert_prefix(opener(), {60})
 
 
-def test_lock_of_a_living_process_is_respected_until_it_expires():
+RECORD = b'{"owner":"x","turn":7,"host":"%s","process":%d,"renewed":%.3f,"state":"held"}'
+
+
+class Clock:
+    """A clock that advances while an appender waits; ``tick`` is called then."""
+
+    def __init__(self, tick=lambda now: None):
+        self.now, self.tick = 0.0, tick
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+        self.tick(self.now)
+
+
+@pytest.mark.parametrize("renewals", [0, 10], ids=["never", "ten times"])
+def test_a_lock_expires_when_it_is_not_renewed(monkeypatch, renewals):
     store = MemoryStore()
     append(steps(0, 1), store, "t", **OPTIONS)
-    record = b'{"owner":"x","turn":7,"host":"elsewhere","process":1,"renewed":0.000,"state":"held"}'
-    store.set(".zarr-append", record)
-    began = time.monotonic()
-    assert append(steps(1, 2), store, "t", **{**OPTIONS, "lock_seconds": 0.2}) == 2
-    assert time.monotonic() - began > 0.2
-    here = socket.gethostname()
-    gone = record.replace(b"elsewhere", here.encode()).replace(
-        b'"process":1', b'"process":999999999'
-    )
-    store.set(".zarr-append", gone)
-    if os.name == "posix":  # the process does not exist: no need to wait
-        assert append(steps(2, 3), store, "t", lock_seconds=1e6) == 3
+
+    def renew(now):
+        if now < 2 * renewals:
+            store.set(lock.LOCK_NAME, RECORD % (b"elsewhere", 1, now // 2))
+
+    store.set(lock.LOCK_NAME, RECORD % (b"elsewhere", 1, 0))
+    monkeypatch.setattr(lock, "time", clock := Clock(renew))
+    assert append(steps(1, 2), store, "t", **{**OPTIONS, "lock_seconds": 5}) == 2
+    begun = max(0, 2 * renewals - 2)  # when the lock was renewed last
+    assert begun + 5 < clock.now < begun + 6
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are not found otherwise")
+def test_the_lock_of_a_process_that_does_not_exist_is_taken_over_at_once(monkeypatch):
+    store = MemoryStore()
+    append(steps(0, 1), store, "t", **OPTIONS)
+    store.set(lock.LOCK_NAME, RECORD % (socket.gethostname().encode(), 999999999, 0))
+    monkeypatch.setattr(lock, "time", clock := Clock())
+    assert append(steps(1, 2), store, "t", **OPTIONS) == 2
+    assert not clock.now
+
+
+def test_the_lock_of_another_owner_is_neither_released_nor_removed():
+    store = MemoryStore()
+    record = RECORD % (b"elsewhere", 1, 0)
+    owner = lock.AppendLock(store, "", 1e6)
+    with pytest.raises(lock.LockLostError):
+        owner.hold(lambda previous: store.set(lock.LOCK_NAME, record))
+    owner.remove()
+    assert bytes(store.get(lock.LOCK_NAME)) == record

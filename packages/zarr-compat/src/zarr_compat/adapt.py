@@ -12,9 +12,9 @@ from zarr_core.hierarchy.create_node import permit_nodes
 from zarr_core.optional import optional_function
 
 from zarr_compat.arguments import accept_arguments
+from zarr_compat.async_store import AsyncStore
 from zarr_compat.core_store import CoreStore
 from zarr_compat.errors import NodeNotFoundError, raise_translated
-from zarr_compat.foreign import ForeignStore
 from zarr_compat.storage import FsspecStore, MemoryStore, StorePath, join_paths
 from zarr_compat.store import Store
 from zarr_compat.wrapper import Wrapper
@@ -53,7 +53,10 @@ def _adapted_store(store: Store) -> zarr_core.Store:
             return zarr_core.resolve_store_path(cast("Any", store))[0]
         except (StoreError, TypeError, ValueError):  # no adapter
             pass
-    return ForeignStore(store)
+    adapted = AsyncStore(store)
+    if not getattr(store, "_is_open", True):
+        adapted.interface.sync(store._ensure_open())  # noqa: SLF001 - as zarr-python does
+    return adapted
 
 
 def resolve_store(store_like: Any, path: str | None = None) -> tuple[Any, str | None, Store | None]:

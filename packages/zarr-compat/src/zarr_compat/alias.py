@@ -60,7 +60,7 @@ _CHANGED_MODULES = {"zarr.registry": ("registry",)}
 
 _ALL = {**MODULES, **EXTENDED_MODULES, **SUBSTITUTED_MODULES, **_CHANGED_MODULES}
 
-# In zarr-python 2, all other modules write metadata only, or values by key.
+# The module of zarr-python 2 that this package changes.
 _VERSION_2 = {"zarr.core": ("v2_array",)}
 
 
@@ -265,7 +265,7 @@ class _Finder(MetaPathFinder):
         unchanged = _CHANGED_MODULES if theirs is None else SUBSTITUTED_MODULES
         if name not in self.modules or name in unchanged:
             return theirs
-        extends = name in EXTENDED_MODULES or name in _CHANGED_MODULES
+        extends = self.modules is _VERSION_2 or name in EXTENDED_MODULES or name in _CHANGED_MODULES
         loader = _Loader(self.modules[name], theirs, extends)
         spec = ModuleSpec(name, loader, is_package=True)
         # Where Python searches for the submodules that are not in the tables.

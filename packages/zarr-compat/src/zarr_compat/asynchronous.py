@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from inspect import iscoroutinefunction, isfunction
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
@@ -29,20 +30,11 @@ def asynchronous(found: Any) -> Any:
     return getattr(found, "async_", found)
 
 
-# Coroutines of groups that call special methods.
-_SPECIAL_METHODS = {
-    "contains": "__contains__",
-    "delitem": "__delitem__",
-    "getitem": "__getitem__",
-    "setitem": "__setitem__",
-}
-
-
 def _coroutine(name: str) -> Callable[..., Any]:
-    method = _SPECIAL_METHODS.get(name, name)
+    """Return a coroutine function that calls a method of the node."""
 
     async def call(self: AsyncNode, *arguments: Any, **options: Any) -> Any:
-        return await await_node(getattr(self.node, method), *arguments, **options)
+        return await await_node(getattr(self.node, name), *arguments, **options)
 
     call.__name__ = name
     return call
@@ -60,17 +52,26 @@ def _iterator(name: str) -> Callable[..., Any]:
     return call
 
 
+_ITERATED = ("items", "keys", "members", "values")  # not lists or tuples in zarr-python
+
+
 class AsyncNode:
     """A node with asynchronous methods; other attributes are those of the wrapped node."""
 
-    def __init_subclass__(
-        cls, coroutines: tuple[str, ...] = (), iterators: tuple[str, ...] = (), **options: Any
-    ) -> None:
-        super().__init_subclass__(**options)
-        for name in coroutines:
-            setattr(cls, name, _coroutine(name))
-        for name in iterators:
-            setattr(cls, name, _iterator(name))
+    @classmethod
+    def add_methods(cls, node_class: type) -> None:
+        """Add the methods of the class of the wrapped nodes that this class does not have.
+
+        Methods that return iterators become asynchronous iterators, others coroutines.
+        """
+        for name in dir(node_class):
+            method = getattr(node_class, name)
+            if name.startswith("_") or not isfunction(method) or hasattr(cls, name):
+                continue
+            if not iscoroutinefunction(method):
+                result = str(method.__annotations__.get("return"))
+                is_iterator = result.startswith("Iterator") or name in _ITERATED
+                setattr(cls, name, _iterator(name) if is_iterator else _coroutine(name))
 
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         """Accept a parameter in annotations."""
@@ -102,19 +103,7 @@ class AsyncNode:
         return type(self), (self._node,)
 
 
-class AsyncArray(
-    AsyncNode,
-    coroutines=(
-        "append",
-        "get_coordinate_selection",
-        "get_mask_selection",
-        "get_orthogonal_selection",
-        "info_complete",
-        "nbytes_stored",
-        "resize",
-        "update_attributes",
-    ),
-):
+class AsyncArray(AsyncNode):
     """An array with asynchronous methods.
 
     Parameters
@@ -175,6 +164,10 @@ class AsyncArray(
         array: AsyncArray = await await_node(open_nodes.create, store=store, **options)
         return array
 
+    def with_config(self, config: Any) -> AsyncArray:
+        """Return the array with other settings."""
+        return AsyncArray(self._node.with_config(config))
+
     async def getitem(self, selection: Any, *, prototype: Any = None) -> Any:
         """Read the elements of a basic selection."""
         return await in_thread(self._node.__getitem__, selection)
@@ -219,47 +212,13 @@ class AsyncVIndex(_AsyncIndex):
     """Asynchronous coordinate selections."""
 
 
-class AsyncGroup(
-    AsyncNode,
-    coroutines=(
-        "create_array",
-        "create_dataset",
-        "create_group",
-        "empty",
-        "empty_like",
-        "full",
-        "full_like",
-        "get",
-        "get_array",
-        "get_group",
-        "info_complete",
-        "move",
-        "nmembers",
-        "ones",
-        "ones_like",
-        "require_array",
-        "require_dataset",
-        "require_group",
-        "require_groups",
-        "tree",
-        "update_attributes",
-        "zeros",
-        "zeros_like",
-        *_SPECIAL_METHODS,
-    ),
-    iterators=(
-        "array_keys",
-        "array_values",
-        "arrays",
-        "create_hierarchy",
-        "group_keys",
-        "group_values",
-        "groups",
-        "keys",
-        "members",
-    ),
-):
+class AsyncGroup(AsyncNode):
     """A group with asynchronous methods."""
+
+    contains = _coroutine("__contains__")
+    delitem = _coroutine("__delitem__")
+    getitem = _coroutine("__getitem__")
+    setitem = _coroutine("__setitem__")
 
     @classmethod
     async def open(cls, store: Any, zarr_format: int | None = 3, **options: Any) -> AsyncGroup:

@@ -16,18 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["LoggingStore"]
 
 
-def _logged(name: str) -> Any:
-    """Return a method that logs the call, with the key or prefix, and calls the wrapped store."""
-
-    def call(self: LoggingStore, *arguments: Any, **options: Any) -> Any:
-        given = [item for item in (*arguments, *options.values()) if isinstance(item, str)]
-        self.log(name, *given[:1])
-        return getattr(self._store, name)(*arguments, **options)
-
-    call.__name__ = name
-    return call
-
-
 class LoggingStore(WrapperStore):
     """A store that wraps another, and counts and logs the calls of its methods.
 
@@ -69,14 +57,10 @@ class LoggingStore(WrapperStore):
         hint = f"({hint})" if hint else ""
         self.logger.info(" Calling %s.%s%s", type(self._store).__name__, method, hint)
 
-    get = _logged("get")
-    get_partial_values = _logged("get_partial_values")
-    exists = _logged("exists")
-    set = _logged("set")
-    delete = _logged("delete")
-    list = _logged("list")
-    list_prefix = _logged("list_prefix")
-    list_dir = _logged("list_dir")
+    def _call_wrapped(self, name: str, *arguments: Any, **options: Any) -> Any:
+        names = [item for item in (*arguments, *options.values()) if isinstance(item, str)]
+        self.log(name, *names[:1])
+        return super()._call_wrapped(name, *arguments, **options)
 
     def _with_store(self, store: Store) -> Self:
         return type(self)(store, self.log_level, self.log_handler)

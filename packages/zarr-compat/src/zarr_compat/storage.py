@@ -15,8 +15,8 @@ import zarr_core
 from zarr_core.extension import strictjson
 from zarr_core.registry.resolve import find_class
 
+from zarr_compat.async_store import AsyncStore
 from zarr_compat.core_store import CoreStore, wrap_core_store
-from zarr_compat.foreign import METADATA_NAMES, ForeignStore
 from zarr_compat.references import WritableReferences, is_reference_file_system
 from zarr_compat.store import Store
 from zarr_compat.sync import in_thread
@@ -40,6 +40,8 @@ __all__ = [
     "ZipStore",
     "wrap_store",
 ]
+
+_METADATA_NAMES = frozenset({"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"})
 
 
 class MemoryStore(CoreStore):
@@ -89,7 +91,7 @@ class _Values(zarr_core.MemoryStore):
 
     def set(self, key: str, value: Any) -> None:
         super().set(key, value)
-        if key.rpartition("/")[2] in METADATA_NAMES:
+        if key.rpartition("/")[2] in _METADATA_NAMES:
             self.values[key] = _Document(self.values[key])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -297,7 +299,7 @@ def _forwarded(name: str) -> Any:
     """Return a method that calls that of the wrapped store."""
 
     def call(self: WrapperStore, *arguments: Any, **options: Any) -> Any:
-        return getattr(self._store, name)(*arguments, **options)
+        return self._call_wrapped(name, *arguments, **options)
 
     call.__name__ = name
     return call
@@ -311,6 +313,10 @@ class WrapperStore(Store):
 
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         return GenericAlias(cls, item)
+
+    def _call_wrapped(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """Call a method of the wrapped store."""
+        return getattr(self._store, name)(*arguments, **options)
 
     def _with_store(self, store: Store) -> Self:
         """Return a wrapper of the same class for another store."""
@@ -537,8 +543,9 @@ StoreLike: TypeAlias = Store | StorePath | os.PathLike[str] | str | dict[str, An
 
 def wrap_store(core: zarr_core.Store) -> Store:
     """Return the ``store`` of a node that was not opened from a store object."""
-    if isinstance(core, ForeignStore):
-        return core.store
+    if type(core) is AsyncStore:
+        store: Store = core.store
+        return store
     if isinstance(core, zarr_core.MemoryStore):
         return wrap_core_store(core, MemoryStore)
     if isinstance(core, zarr_core.LocalStore):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from inspect import iscoroutine
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr_compat.zarr_python import interface_module
@@ -47,7 +48,7 @@ ByteRequest: TypeAlias = RangeByteRequest | OffsetByteRequest | SuffixByteReques
 
 
 class Store(ABC):
-    """Base class for stores of programs; :mod:`zarr_compat.foreign` adapts them."""
+    """Base class for stores of programs; :class:`~zarr_compat.async_store.AsyncStore` adapts them."""
 
     supports_writes: bool = True
     supports_deletes: bool = True
@@ -174,7 +175,7 @@ class Store(ABC):
     async def is_empty(self, prefix: str) -> bool:
         """Return whether no key has a prefix."""
         prefix = f"{prefix.rstrip('/')}/" if prefix else ""
-        async for _ in self.list_prefix(prefix):
+        async for _ in listed(self.list_prefix(prefix)):
             return False
         return True
 
@@ -202,6 +203,14 @@ class Store(ABC):
 
 class ReadOnlyCopyError(NotImplementedError, TypeError):
     """A store cannot be opened again; zarr-python raises NotImplementedError."""
+
+
+async def listed(names: Any) -> AsyncIterator[str]:
+    """Yield the names of a listing, which is a coroutine in stores that cannot list."""
+    if iscoroutine(names):
+        names = await names
+    async for name in names:
+        yield name
 
 
 def _existing(key: str, values: list[Any]) -> list[tuple[int, Any]]:

@@ -19,8 +19,8 @@ from zarr_core.extension import (
     ValidationProblem,
     ZarrError,
 )
-from zarr_core.formats.lookup import formats_without
 from zarr_core.hierarchy.create_node import node_exists_error
+from zarr_core.registry.resolve import formats_without
 from zarr_core.strictjson import keep_nonfinite
 from zarr_core.threads import concurrent_map
 

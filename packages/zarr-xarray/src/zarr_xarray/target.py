@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, Group, create_group, open_group, resolve_store_path
 from zarr_core.errors import NodeTypeError
-from zarr_core.extension import ArrayMetadata, Format, Location, NodeNotFoundError, Store
+from zarr_core.extension import Format, NodeNotFoundError, Store
 from zarr_core.formats.detect import format_of_new
 from zarr_core.hierarchy.consolidate import require_consolidating
 from zarr_core.names import normalise_path
 from zarr_core.registry.resolve import format_named
-from zarr_core.threads import concurrent_map
 
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
 from zarr_xarray.group_store import is_opened_here
-from zarr_xarray.metadata_documents import array_at
+from zarr_xarray.metadata_documents import consolidated_arrays, path_of, stored_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -50,37 +49,22 @@ class Target:
 
     def path_of(self, name: str) -> str:
         """Return the path of a member."""
-        return f"{self.path}/{name}" if self.path else name
+        return path_of(self.path, name)
 
     def stored_arrays(self, names: Iterable[str]) -> dict[str, Array]:
         """Return the named arrays that exist; only their documents are read."""
         if self.group is None:
             return {}
-        wanted = [*names]
-        arrays = concurrent_map(
-            wanted,
-            lambda name: self.format.read(self.store, self.path_of(name)),
-            self.store.max_concurrency,
-        )
-        return {
-            name: self._array(name, metadata)
-            for name, metadata in arrays
-            if isinstance(metadata, ArrayMetadata)
-        }
+        return stored_arrays(self.store, self.path, self.format, names, self.write_empty_chunks)
 
     def consolidated_arrays(self, names: Iterable[str]) -> dict[str, Array]:
         """Return the named arrays in consolidated metadata, which may be out of date."""
         if self.group is None or self.path != self.consolidated.root:
             return {}
-        consolidated = self.group.metadata.consolidated
-        arrays = {}
-        for name in names if consolidated is not None else ():
-            if consolidated is not None and name in consolidated:
-                location = Location(f"{self.store} consolidated metadata of {name!r}")
-                metadata = self.format.from_json(consolidated.entries[name], location)
-                if isinstance(metadata, ArrayMetadata):
-                    arrays[name] = self._array(name, metadata)
-        return arrays
+        metadata = self.group.metadata
+        return consolidated_arrays(
+            self.store, self.path, self.format, metadata, self.write_empty_chunks, names
+        )
 
     def other_arrays(self, names: Collection[str]) -> dict[str, Array]:
         """Return the arrays with other names, from the consolidated metadata if there is any."""
@@ -88,9 +72,7 @@ class Target:
             return {}
         consolidated = self.group.metadata.consolidated
         if consolidated is not None and self.path == self.consolidated.root:
-            return self.consolidated_arrays(
-                name for name in consolidated.entries if "/" not in name and name not in names
-            )
+            return self.consolidated_arrays(consolidated.entries.keys() - set(names))
         if not self.store.supports_listing:
             return {}
         return self.stored_arrays(name for name in self.group if name not in names)
@@ -115,10 +97,6 @@ class Target:
         return Target(
             self.store, path, self.format, self.consolidated, group, False, self.write_empty_chunks
         )
-
-    def _array(self, name: str, metadata: ArrayMetadata) -> Array:
-        path = self.path_of(name)
-        return array_at(self.store, path, self.format, metadata, self.write_empty_chunks)
 
 
 def open_target(

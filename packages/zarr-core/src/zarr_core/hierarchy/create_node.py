@@ -18,7 +18,6 @@ from zarr_core.errors import (
     ZarrError,
 )
 from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
-from zarr_core.formats.lookup import format_named
 from zarr_core.formats.unmanaged_keys import check_unmanaged_keys
 from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import validate_node
@@ -30,6 +29,7 @@ from zarr_core.location import Location
 from zarr_core.messages import warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.registry.resolve import format_named
 from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:

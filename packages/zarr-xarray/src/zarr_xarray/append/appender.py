@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xarray import DataArray, Dataset
-from zarr_core import create_group, open_group, resolve_store_path
+from zarr_core import consolidate_metadata, create_group, open_group, resolve_store_path
 from zarr_core.extension import NodeNotFoundError, ZarrError
 from zarr_core.names import normalise_path
 from zarr_core.threads import parallel_for
 
 from zarr_xarray.append.buffer import StepBuffer
-from zarr_xarray.append.committed_lengths import (
-    LengthsChangedError,
-    read_committed,
-    was_creation_interrupted,
-)
+from zarr_xarray.append.committed_lengths import LengthsChangedError, read_committed
 from zarr_xarray.append.labels import (
     Placement,
     all_new,
@@ -35,7 +31,6 @@ from zarr_xarray.append.steps import (
     dataset_of,
     decoded_values,
     in_stored_order,
-    incomplete_variables,
     to_array,
     with_dimension,
 )
@@ -378,28 +373,24 @@ class Appender:
                 f"appending requires version 2 or 3 of Zarr, not {format_.name}; convert it"
             )
         dim, root = self.dim, self._root
-        if (
-            interrupted
-            and data is not None
-            and not isinstance(data, Dataset)
-            and was_creation_interrupted(store, path, format_, dim)
-        ):
+        committed = read_committed(store, path, root, format_, dim, interrupted)
+        incomplete = committed.incomplete
+        if incomplete and data is not None and not isinstance(data, Dataset):
             raise self._error(
                 "an appender was interrupted while it created the variables; first append a "
                 "Dataset, which describes them"
             )
-        committed = read_committed(store, path, root, format_, dim, interrupted)
         if isinstance(data, Dataset) and not committed.length:
-            there = committed.growing.keys() | committed.fixed.keys()
-            if interrupted:
-                there -= incomplete_variables(committed.fixed, data)
+            there = committed.growing.keys() | (committed.fixed.keys() - incomplete)
             missing = with_dimension(data, dim).drop_vars(there, errors="ignore")
-            if missing.variables:
+            if missing.variables or incomplete:
                 self._lock.begin_writing()
                 create_series(
                     store, group, format_, missing, dim, self._encoding, self._chunk,
                     self._coordinate_chunk,
                 )  # fmt: skip
+                if incomplete:
+                    consolidate_metadata(store, path, format_.name)
                 committed = read_committed(store, path, root, format_, dim, False)
         if not committed.growing:
             raise self._error(

@@ -11,7 +11,6 @@ from zarr_core.extension import (
     ArrayMetadata,
     Format,
     GroupMetadata,
-    Location,
     Store,
     ZarrError,
 )
@@ -20,7 +19,12 @@ from zarr_core.threads import concurrent_map
 
 from zarr_xarray.dimensions import sizes_of
 from zarr_xarray.encoded_elements import StoredForm, time_decoder
-from zarr_xarray.metadata_documents import array_at, update_document
+from zarr_xarray.metadata_documents import (
+    array_at,
+    consolidated_arrays,
+    stored_arrays,
+    update_document,
+)
 from zarr_xarray.variables import variable_of
 
 if TYPE_CHECKING:
@@ -80,7 +84,8 @@ class Committed:
     length: int  # number of committed steps
     growing: dict[str, Growing]  # the arrays with the dimension, by name
     fixed: dict[str, Array]  # the other arrays
-    ancestors: list[str] = field(default_factory=list)  # groups with consolidated metadata, too
+    ancestors: list[str]  # groups above that have consolidated metadata, too
+    incomplete: Collection[str]  # arrays whose creation was interrupted
 
     def commit(self, length: int) -> None:
         """Commit another length; raise LengthsChangedError if the committed lengths have changed."""
@@ -200,15 +205,24 @@ def read_committed(
     """
     if interrupted:
         invalidate_pending_commits(store, commit_key(format_, path))
+    where = f"{store} {'/' + path!r}"
     group = format_.read(store, path)
     assert isinstance(group, GroupMetadata), "the caller has found the group"
-    # Arrays are created without steps and consolidated afterwards, which may not have happened.
-    if group.consolidated is None or (interrupted and _is_empty(group, format_, store, path, dim)):
+    arrays = consolidated_arrays(store, path, format_, group, True)
+    unlisted = _unlisted_arrays(store, path, format_, arrays.keys())
+    has_steps = any(sizes_of(array).get(dim) for array in (*arrays.values(), *unlisted.values()))
+    # Arrays are created without steps, and consolidated when all elements of the others are stored.
+    created = unlisted if interrupted and not has_steps else {}
+    growing_unlisted = [name for name, array in unlisted.items() if dim in sizes_of(array)]
+    if group.consolidated is None and not created:
         consolidate_metadata(store, path, format_.name)
-        group = format_.read(store, path)
-        assert isinstance(group, GroupMetadata), "it was consolidated"
-        assert group.consolidated is not None, "it was consolidated"
-    arrays = _consolidated_arrays(group, format_, store, path)
+    elif growing_unlisted and not created:
+        raise ZarrError(
+            f"cannot append to {where} along {dim!r}: its consolidated metadata does not contain "
+            f"{', '.join(map(repr, growing_unlisted))}; call zarr_core.consolidate_metadata()"
+        )
+    if group.consolidated is None or created:
+        arrays |= unlisted
     raw: dict[str, Variable] = {}
     fixed: dict[str, Array] = {}
     for name, array in arrays.items():
@@ -216,13 +230,6 @@ def read_committed(
             raw[name] = variable_of(array)
         else:
             fixed[name] = array
-    unlisted = _unlisted(store, path, format_, dim, raw.keys() | fixed.keys())
-    where = f"{store} {'/' + path!r}"
-    if unlisted:
-        raise ZarrError(
-            f"cannot append to {where} along {dim!r}: its consolidated metadata does not contain "
-            f"{', '.join(map(repr, unlisted))}; call zarr_core.consolidate_metadata()"
-        )
     decoders: dict[str, Any] = {}
     for name, variable in raw.items():
         if "calendar" in variable.attrs:
@@ -242,61 +249,18 @@ def read_committed(
         )
     committed = Committed(
         store, path, format_, next(iter(lengths.values()), 0), growing, fixed,
-        _consolidated_ancestors(store, path, root, format_),
+        _consolidated_ancestors(store, path, root, format_), created.keys(),
     )  # fmt: skip
     _compare_documents(committed, interrupted, where)
     return committed
 
 
-def was_creation_interrupted(store: Store, path: str, format_: Format, dim: str) -> bool:
-    """Whether a group without steps has arrays that its consolidated metadata does not contain.
-
-    Arrays are consolidated after all of them were created.
-    """
-    group = format_.read(store, path)
-    if not isinstance(group, GroupMetadata) or not _is_empty(group, format_, store, path, dim):
-        return False
-    listed = {} if group.consolidated is None else group.consolidated.entries
-    return store.supports_listing and any(
-        name not in listed and format_.read(store, join(path, name)) is not None
-        for name in format_.child_candidates(store, path)
-    )
-
-
-def _consolidated_arrays(
-    group: GroupMetadata, format_: Format, store: Store, path: str
+def _unlisted_arrays(
+    store: Store, path: str, format_: Format, listed: Collection[str]
 ) -> dict[str, Array]:
-    """Return the arrays directly below a group, from its consolidated metadata."""
-    arrays = {}
-    entries = {} if group.consolidated is None else group.consolidated.entries
-    for name, document in entries.items():
-        location = Location(f"{store} consolidated metadata of {name!r}")
-        metadata = None if "/" in name else format_.from_json(document, location)
-        if isinstance(metadata, ArrayMetadata):
-            arrays[name] = array_at(store, join(path, name), format_, metadata, True)
-    return arrays
-
-
-def _is_empty(group: GroupMetadata, format_: Format, store: Store, path: str, dim: str) -> bool:
-    """Whether no array has steps, according to the consolidated metadata."""
-    arrays = _consolidated_arrays(group, format_, store, path).values()
-    return not any(sizes_of(array).get(dim) for array in arrays)
-
-
-def _unlisted(
-    store: Store, path: str, format_: Format, dim: str, listed: Collection[str]
-) -> list[str]:
-    """Return the arrays with the dimension that consolidated metadata does not contain."""
-    if not store.supports_listing:
-        return []
-    names = []
-    for name in format_.child_candidates(store, path):
-        metadata = None if name in listed else format_.read(store, join(path, name))
-        if isinstance(metadata, ArrayMetadata):
-            array = array_at(store, join(path, name), format_, metadata, True)
-            if dim in sizes_of(array):
-                names.append(name)
-    return names
+    """Return the arrays directly below a group that its consolidated metadata does not contain."""
+    names = format_.child_candidates(store, path) if store.supports_listing else ()
+    return stored_arrays(store, path, format_, [name for name in names if name not in listed], True)
 
 
 def _unit(name: str, array: Array, axis: int) -> int:

@@ -12,8 +12,6 @@ from zarr_xarray.variables import variable_of
 from zarr_xarray.writers import as_dataset
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from zarr_core import Array
 
     from zarr_xarray.append.committed_lengths import Growing
@@ -65,28 +63,8 @@ def decoded_values(array: Array) -> NDArray:
     return values
 
 
-def incomplete_variables(fixed: Mapping[str, Array], data: Dataset) -> set[str]:
-    """Return the variables that were created, but of which not all elements were stored.
-
-    The missing elements have the fill value.
-    """
-    names = set()
-    for name in fixed.keys() & data.variables.keys():
-        array = fixed[name]
-        given, stored, fill = data[name].values, decoded_values(array), array.fill_value
-        if given.shape == stored.shape and not are_equal(given, stored):
-            different = ~_equal_elements(given, stored)
-            raw = np.asarray(array[...])[different]
-            missing = np.zeros_like(raw) if fill is None else np.full_like(raw, fill)
-            if are_equal(raw, missing):
-                names.add(name)
-    return names
-
-
 def are_equal(one: NDArray, other: NDArray) -> bool:
     """Whether shapes and elements are equal; missing elements count as equal."""
-    return one.shape == other.shape and bool(_equal_elements(one, other).all())
-
-
-def _equal_elements(one: NDArray, other: NDArray) -> NDArray:
-    return np.asarray((one == other) | (is_missing(one) & is_missing(other)))
+    if one.shape != other.shape:
+        return False
+    return bool(np.all((one == other) | (is_missing(one) & is_missing(other))))
