@@ -52,11 +52,6 @@ class TestMemory(FsspecContract):
                 pickle.dumps(self.again(store, read_only=read_only))
 
 
-class TestLocal(FsspecContract):
-    root = "fsspec+file://"
-    key_may_be_prefix = False
-
-
 class TestS3(WithoutLineFeeds):
     @pytest.fixture(autouse=True)
     def _server(self, s3_server, monkeypatch):
