@@ -54,6 +54,7 @@ def test_urls(url, options, kind, expected, monkeypatch):
     store = ObjectStore.from_url(url, **options)
     assert type(store.store).__name__ == kind
     assert store.url == expected
+    assert store.max_concurrency == (64 if kind == "HTTPStore" else 256)
     assert ObjectStore.from_url(store.url, **options) == store
     assert hash(ObjectStore.from_url(store.url, **options)) == hash(store)
     assert copy.copy(store) == copy.deepcopy(store) == pickle.loads(pickle.dumps(store)) == store
@@ -132,13 +133,6 @@ def test_settings_reach_obstore():
     assert store.store.client_options["allow_http"] == "true"
     assert store.store.retry_config["backoff"]["init_backoff"] == timedelta(seconds=0.5)
     assert (store.max_concurrency, store.gap_nbytes) == (7, 99)
-
-
-def test_http_servers_get_fewer_concurrent_requests_than_clouds():
-    for url in ("s3://b", "gs://b", "az://b"):
-        options = {"account_name": "a"} if url == "az://b" else {}
-        assert ObjectStore.from_url(url, anon=True, **options).max_concurrency == 256
-    assert ObjectStore.from_url("https://host/x").max_concurrency == 64
 
 
 # --- credentials ---

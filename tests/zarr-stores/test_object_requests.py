@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from loopback import responding
-from object_stores import s3_store, same_place
+from object_stores import same_place
 from servers import faults
 from store_contract import get_into
 from waits import LATENCIES
@@ -20,19 +20,6 @@ from zarr_stores.wrappers.prefix import PrefixStore
 
 pytest_plugins = ["servers.fixtures"]
 LATENCY = 0.03
-
-
-@pytest.fixture(scope="module")
-def proxy(s3_server):
-    from servers.proxy import Proxy
-
-    with Proxy(s3_server.port) as proxy:
-        yield proxy
-
-
-@pytest.fixture
-def direct(s3_server):
-    return s3_store(s3_server)
 
 
 @pytest.fixture

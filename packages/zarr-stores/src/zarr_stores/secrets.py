@@ -17,11 +17,11 @@ AZURE = ("abfs", "abfss", "adl", "az", "azure")
 # Names of options of fsspec file systems, and of HTTP headers.
 _SECRET = re.compile(
     r"secret|token|pas+w|passphrase|^pw$|\bsas|_sas|credential|connection_string|authorization"
-    r"|cookie|^auth$|signature|private|pkey|(?:^|[_-])key$|api_?key",
+    r"|cookie|^auth$|signature|private|pkey|(?:^|[_-])key(?:_base64)?$|api_?key",
     re.IGNORECASE,
 )
 # Values that refer to credentials, or mean that there are none.
-_PUBLIC = frozenset({"", "anon", "browser", "cache", "cloud", "google_default"})
+_PUBLIC = frozenset({"", "anon", "browser", "cache", "cloud", "false", "google_default", "true"})
 _USER = re.compile(r"(?<=://)[^/@\s'\"]+@")
 _QUERY = re.compile(r"(?<=://)([^\s'\"?]+)\?[^\s'\")>]+")
 _MASK = "***"
@@ -90,7 +90,7 @@ def _user(text: str) -> str:
 def _secrets(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in options.items():
         if _SECRET.search(str(name)):
-            if not _is_public(value):
+            if not (_is_public(value) or str(name).lower().endswith("_file")):
                 yield str(name), value
         elif isinstance(value, Mapping):
             yield from _secrets(value)

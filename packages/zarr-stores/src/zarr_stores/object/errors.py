@@ -98,11 +98,6 @@ _RETRY_ADVICE: Final = (
 _DENIALS: Final = ("PermissionDeniedError", "UnauthenticatedError")
 
 
-def is_missing(error: BaseException) -> bool:
-    """Return whether an error means that a key or bucket is missing."""
-    return isinstance(error, FileNotFoundError) or type(error).__name__ == "NotFoundError"
-
-
 def is_denied(error: BaseException) -> bool:
     """Return whether the service answered with status 403."""
     return type(error).__name__ == "PermissionDeniedError"
@@ -127,7 +122,8 @@ def is_conflict(error: BaseException) -> bool:
 
 def is_missing_key(error: BaseException) -> bool:
     """Return whether the key is missing, and not the bucket."""
-    return is_missing(error) and not bucket_is_missing(error)
+    missing = isinstance(error, FileNotFoundError) or type(error).__name__ == "NotFoundError"
+    return missing and not bucket_is_missing(error)
 
 
 def may_be_completed(error: BaseException) -> bool:

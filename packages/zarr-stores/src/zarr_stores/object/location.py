@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -29,15 +28,12 @@ from zarr_stores.object.options import (
 )
 from zarr_stores.object.services import BY_KIND, OTHER
 from zarr_stores.remedies import required
-from zarr_stores.secrets import check_pickle, plain_url
+from zarr_stores.secrets import check_pickle, names_of_secrets, plain_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SCHEMES: Final = {"gcs": "gs", "azure": "az", "adl": "az"}
-_SECRET: Final = re.compile(
-    r"secret|token|password|\bsas|_sas|authorization|cookie|(?:^|[_-])key(?:_base64)?$", re.I
-)
 _used = _forked = False
 
 
@@ -183,13 +179,7 @@ def first_store(store: Any) -> tuple[Any, float]:
 def _secrets(store: Any) -> Iterator[str]:
     """Iterate over the names of settings that contain credentials."""
     client = getattr(store, "client_options", None) or {}
-    for settings in (getattr(store, "config", None) or {}, client):
-        for name in map(str, settings):
-            if _SECRET.search(name) and not name.lower().endswith("_file"):
-                yield name
-    for name in client.get("default_headers") or ():
-        if _SECRET.search(str(name)):
-            yield f"the header {name}"
+    yield from names_of_secrets({**(getattr(store, "config", None) or {}), **client})
     for address in (getattr(store, "url", ""), client.get("proxy_url")):
         if address and str(address).rstrip("/") != plain_url(str(address)):
             yield "the address"
