@@ -26,7 +26,7 @@ from zarr_stores.object.options import (
     retry_config,
     translate_options,
 )
-from zarr_stores.object.services import BY_KIND, OTHER
+from zarr_stores.object.services import BY_KIND, BY_SCHEME, OTHER
 from zarr_stores.remedies import required
 from zarr_stores.secrets import check_pickle, names_of_secrets, plain_url
 
@@ -114,6 +114,8 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
         raise StoreError(f"the URL is not valid{message}", named) from None
     scheme, _, rest = url.partition("://")
     scheme = _SCHEMES.get(scheme, scheme)
+    if scheme not in BY_SCHEME:
+        raise StoreError(f"the scheme is not one of {', '.join(BY_SCHEME)}", named)
     web = scheme in ("http", "https")
     plain = web and not options.pop("webdav", False)
     if not web:
