@@ -64,7 +64,7 @@ NOT_DECLARED = {
     "zarr_bridge": {"icechunk"},
     "zarr_compat": {"fsspec", "numcodecs"},
     "zarr_display": {"rich"},
-    "zarr_stores": {"aiobotocore", "aiohttp", "botocore"},
+    "zarr_stores": {"aiohttp", "botocore"},
 }
 
 

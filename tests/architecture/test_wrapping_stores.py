@@ -14,7 +14,6 @@ from zarr_stores.cache.lru_cache import LRUCacheStore
 from zarr_stores.integrity.consolidated import ConsolidatedMetadataStore
 from zarr_stores.integrity.manifest import create_manifest
 from zarr_stores.integrity.verified_store import VerifiedStore
-from zarr_stores.manifest_store import ManifestStore
 
 ATTRIBUTES = {"supports_listing", "in_memory", "max_concurrency", *StoreTraits._fields}
 
@@ -58,7 +57,6 @@ WRAPPED = {
     "WrapperStore": (lambda store, place: WrapperStore(store), set()),
     "LRUCacheStore": (lambda store, place: LRUCacheStore(store, 1000), set()),
     "ChunkCacheStore": (lambda store, place: ChunkCacheStore(store, 1000), {"chunk_reader"}),
-    "ManifestStore": (lambda store, place: ManifestStore(store), set()),
     "Consolidated": (lambda store, place: ConsolidatedMetadataStore(store), {"supports_listing"}),
     "VerifiedStore": (verified, {"supports_listing"}),
     # Its values are on a disk.

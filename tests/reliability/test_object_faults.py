@@ -13,19 +13,6 @@ pytest_plugins = ["servers.fixtures"]
 VALUE = bytes(range(256)) * 1000
 
 
-@pytest.fixture(scope="module")
-def proxy(s3_server):
-    from servers.proxy import Proxy
-
-    with Proxy(s3_server.port) as proxy:
-        yield proxy
-
-
-@pytest.fixture
-def direct(s3_server):
-    return s3_store(s3_server)
-
-
 @pytest.fixture
 def store(s3_server, direct, proxy):
     """The same location, through the proxy, without retries."""

@@ -51,15 +51,12 @@ SHARED = {
     ),
     "s3": remote("s3_durable", lambda it, name: f"s3://{it.bucket}/{name}", s3_options),
 }
-# Where changes are refused, because another process has locked the store, or because the server
-# has no conditional writes.
+# Where changes are refused, because another process has locked the store, or because WebDAV
+# has no reliable conditional writes.
 EXCLUSIVE = {
     "zip": local("a.zip"),
     "dbm.dumb": local("a.dbm", backend="dumb"),
     "berkeley": local("a.dbm", "berkeleydb", backend="berkeley"),
-    "wsgidav": remote(
-        "webdav_server", lambda it, name: f"{it.url}/{name}", lambda _: {"webdav": True}
-    ),
     "nginx": remote(
         "http_server", lambda it, name: f"{it.dav_url}{name}", lambda _: {"webdav": True}
     ),
@@ -87,7 +84,7 @@ def test_every_change_is_stored_or_refused(request, kind):
     printed = together("shared_store_writer.py", *arguments, processes=PROCESSES)
     lines = [line for own in printed for line in own]
     found = Counter(line.partition(" ")[0] for line in lines)
-    assert bool(found["stored"]) == (kind != "nginx")  # which ignores all conditions
+    assert bool(found["stored"]) == (kind != "nginx")
     if kind in SHARED:
         assert not found["refused"], lines
 

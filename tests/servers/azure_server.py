@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import http.client
 from email.utils import formatdate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from servers import health, places
 from servers.process import Server, ServerFailed
@@ -32,6 +32,11 @@ class AzureServer(Server):
 
     name = "azure"
     durable = False
+    installation = ("Azurite", "npm install azurite@3.35.0")
+
+    @staticmethod
+    def program() -> Path | None:
+        return places.from_npm("azurite-blob")
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,9 +49,7 @@ class AzureServer(Server):
                 "Azurite is not installed: install Node.js with npm, on which it runs,"
                 f" then {places.INSTALL}"
             )
-        if places.from_npm("azurite-blob"):
-            return None
-        return places.how_to_get("Azurite", "npm install azurite@3.35.0")
+        return super().missing()
 
     @property
     def url(self) -> str:
@@ -63,13 +66,11 @@ class AzureServer(Server):
         }
         return "".join(f"{name}={value};" for name, value in settings.items())
 
-    def command(self) -> list[str | Path]:
-        program = places.from_npm("azurite-blob")
-        assert program
+    def command(self) -> list[Any]:
         address = ["--blobHost", self.host, "--blobPort", str(self.port)]
         # Clients use newer versions of the API.
         quiet = ["--silent", "--skipApiVersionCheck", "--disableTelemetry"]
-        return [program, *address, "--inMemoryPersistence", *quiet]
+        return [self.program(), *address, "--inMemoryPersistence", *quiet]
 
     def ready(self) -> bool:
         return health.serves(self.port, f"/{self.account}?comp=list", below=500)

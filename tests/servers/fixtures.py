@@ -106,6 +106,21 @@ azure_server = shared_fixture(AzureServer)
 gcs_server = shared_fixture(GcsServer)
 
 
+@pytest.fixture(scope="module")
+def proxy(s3_server: MotoServer) -> Iterator[Proxy]:
+    """A proxy before the S3 server."""
+    with Proxy(s3_server.port) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def direct(s3_server: MotoServer) -> Any:
+    """A store in a new prefix of the S3 server, not through the proxy."""
+    from object_stores import s3_store
+
+    return s3_store(s3_server)
+
+
 @pytest.fixture(scope="session")
 def gcs_writable(gcs_server: GcsServer) -> Iterator[WritableGcs]:
     with writable(gcs_server) as place:

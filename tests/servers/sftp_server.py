@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from servers import health, places
 from servers.process import Server
@@ -26,6 +27,7 @@ class SftpServer(Server):
 
     name = "sftp"
     durable = True
+    installation = ("SFTP server", "apt-get install openssh-server")
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,11 +36,9 @@ class SftpServer(Server):
         self.private_key = self.directory / "user"
         self._host_key = self.directory / "host"
 
-    @classmethod
-    def missing(cls) -> str | None:
-        if places.system("sshd") and places.system("ssh-keygen"):
-            return None
-        return places.how_to_get("SFTP server", "apt-get install openssh-server")
+    @staticmethod
+    def program() -> Path | None:
+        return places.system("sshd") if places.system("ssh-keygen") else None
 
     @property
     def url(self) -> str:
@@ -55,7 +55,7 @@ class SftpServer(Server):
         if not os.geteuid():
             Path("/run/sshd").mkdir(exist_ok=True)  # required by the daemon of root
 
-    def command(self) -> list[str | Path]:
+    def command(self) -> list[Any]:
         settings = self.directory / "sshd_config"
         settings.write_text(
             f"Port {self.port}\n"
@@ -73,9 +73,7 @@ class SftpServer(Server):
             "Subsystem sftp internal-sftp\n"
             "ForceCommand internal-sftp\n"
         )
-        sshd = places.system("sshd")
-        assert sshd
-        return [sshd, "-D", "-e", "-f", settings]
+        return [self.program(), "-D", "-e", "-f", settings]
 
     def ready(self) -> bool:
         return health.says(self.port, b"SSH-2.0")

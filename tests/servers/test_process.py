@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from servers import health, process_tree
+from servers import health, process, process_tree
 from servers.ports import FIRST, LAST, free_port
 from servers.process import Server, ServerFailed
 from servers.requirement import REQUIRED, need
@@ -34,14 +34,6 @@ class StubbornServer(Server):
     durable = True
     stop_within = 0.2
 
-    @classmethod
-    def missing(cls):
-        return None
-
-    @property
-    def url(self):
-        return f"http://{self.host}:{self.port}"
-
     def command(self):
         return [sys.executable, "-c", STUBBORN, str(self.port), self.host]
 
@@ -66,10 +58,11 @@ class SilentServer(StubbornServer):
 
 class MissingServer(StubbornServer):
     name = "missing"
+    installation = ("no such server here", "apt-get install it")
 
-    @classmethod
-    def missing(cls):
-        return "no such server here"
+    @staticmethod
+    def program():
+        return None
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
@@ -102,7 +95,8 @@ def test_a_server_starts_again_with_its_port_and_its_data(own_server):
         (SilentServer, "silent did not answer within 0.3 s"),
     ],
 )
-def test_a_failed_start_reports_the_reason(kind, message, own_server):
+def test_a_failed_start_reports_the_reason(kind, message, own_server, monkeypatch):
+    monkeypatch.setattr(process, "ATTEMPTS", 2)
     with pytest.raises(ServerFailed, match=message):
         own_server(kind)
 

@@ -1,15 +1,18 @@
-"""A proxy passes requests on, counts them and injects faults."""
+"""A proxy passes requests on, counts them and injects faults.
 
-import asyncio
+The tests of object stores (``test_object_faults.py``, ``test_object_updates.py``,
+``test_object_requests.py``) check the effect of lost responses, of wrong ranges, of requests that
+are held, and the concurrency with latency.
+"""
+
 import contextlib
 import http.client
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from servers import faults
 from servers.faults import FOREVER
-from waits import LATENCIES, PATIENCE, wait_until
+from waits import PATIENCE
 
 pytest_plugins = ["servers.fixtures"]
 
@@ -75,13 +78,6 @@ def test_requests_go_through_as_they_are(proxy, client, http_server):
     assert proxy.traffic.requests == 0
 
 
-def test_answers_of_any_form_go_through(plain_http_server, proxy_before, connect):
-    (plain_http_server.root / "file").write_bytes(CONTENT)
-    client = connect(proxy_before(plain_http_server))
-    for _ in range(3):  # each on its own connection, with HTTP/1.0
-        assert client.ask(path="/file")[:2] == (200, CONTENT)
-
-
 def test_faults_apply_to_matching_requests(proxy, client):
     proxy.inject(faults.slow_down(503, "7"), method="GET", key="a chunk$", skip=1, times=2)
     assert [client.ask()[0] for _ in range(2)] == [200, 503]
@@ -139,48 +135,6 @@ def test_bodies_that_are_wrong(proxy, client):
     assert client.ask()[1] == CONTENT
 
 
-@pytest.mark.parametrize(
-    ("asked", "fault", "status", "first", "last"),
-    [
-        ("bytes=10-19", faults.wrong_range(5), 206, 15, 24),
-        ("bytes=10-19", faults.wrong_range(0, -4), 206, 10, 15),
-        ("bytes=10-", faults.wrong_range(1), 206, 11, len(CONTENT) - 1),
-        ("bytes=-10", faults.wrong_range(-3), 206, len(CONTENT) - 7, len(CONTENT) - 1),
-        ("bytes=10-19", faults.ignore_range(), 200, 0, len(CONTENT) - 1),
-    ],
-)
-def test_ranges_that_are_wrong(asked, fault, status, first, last, proxy, client):
-    proxy.inject(fault)
-    got, body, answer = client.ask(Range=asked)
-    assert (got, body) == (status, CONTENT[first : last + 1])
-    if status == 206:
-        assert answer.getheader("Content-Range") == f"bytes {first}-{last}/{len(CONTENT)}"
-
-
-def test_a_lost_answer_was_given(proxy, http_server, connect):
-    lost = ConnectionResetError
-    for number, (fault, error, written) in enumerate(
-        [
-            (faults.lose_answer(), lost, True),
-            (faults.lose_answer(politely=True), http.client.RemoteDisconnected, True),
-            (faults.drop(), lost, False),
-            (faults.cut_request(2), lost, False),
-        ]
-    ):
-        proxy.inject(fault)
-        client = connect(proxy)
-        with pytest.raises(error) as caught:
-            client.ask("PUT", f"/dav/lost-{number}", b"written")
-        assert caught.type is error
-        assert (http_server.root / f"dav/lost-{number}").exists() == written
-
-
-def test_lost_success_is_handled(proxy, http_server, client):
-    proxy.inject(faults.deny_having_done(502))
-    assert client.ask("PUT", "/dav/denied", b"written")[0] == 502
-    assert (http_server.root / "dav/denied").read_bytes() == b"written"
-
-
 def test_a_proxy_that_rejects(proxy, client):
     assert client.ask()[0] == 200
     with proxy.refusing():
@@ -194,36 +148,6 @@ def test_a_proxy_that_rejects(proxy, client):
     proxy.break_connections()
     with pytest.raises(ConnectionResetError):
         client.ask()
-
-
-async def read_many(proxy, number, in_flight):
-    """Send many requests."""
-    request = b"GET /a%20chunk HTTP/1.1\r\nHost: x\r\nRange: bytes=0-99\r\n\r\n"
-
-    async def some(count):
-        reader, writer = await asyncio.open_connection(proxy.host, proxy.port)
-        for _ in range(count):
-            writer.write(request)
-            await reader.readuntil(b"\r\n\r\n")
-            assert await reader.readexactly(100) == CONTENT[:100]
-        writer.close()
-        await writer.wait_closed()
-
-    await asyncio.gather(*(some(number // in_flight) for _ in range(in_flight)))
-
-
-def test_latency_lets_requests_overlap(proxy):
-    for latency in LATENCIES[1:]:
-        proxy.forget()
-        proxy.set_latency(latency)
-        asyncio.run(read_many(proxy, 128, 64))
-        traffic = proxy.traffic
-        assert traffic.requests == 128
-        # The clock of the event loop is slightly early.
-        assert all(it.end - it.start >= 0.9 * latency for it in traffic.exchanges)
-        if traffic.most_concurrent > 32:
-            break
-    assert 32 < traffic.most_concurrent <= 64
 
 
 def test_plain_connections_are_relayed_and_broken(redis_server, proxy_before):
@@ -254,14 +178,3 @@ def test_plain_connections_are_relayed_and_broken(redis_server, proxy_before):
     with connect() as client:
         assert client.get("plain") == CONTENT
     assert proxy.traffic.faults == ["drop", "reset", "truncate", "stall"]
-
-
-def test_a_request_is_held_until_the_faults_are_removed(proxy, connect):
-    proxy.inject(faults.hold(), method="GET")
-    with ThreadPoolExecutor(1) as pool:
-        held = pool.submit(connect(proxy).ask)
-        wait_until(lambda: proxy.traffic.faults == ["hold"])
-        assert connect(proxy).ask("HEAD")[0] == 200  # others go through
-        assert not held.done()
-        proxy.clear()
-        assert held.result()[:2] == (200, CONTENT)

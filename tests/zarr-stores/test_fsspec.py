@@ -19,6 +19,8 @@ pytest_plugins = ["servers.fixtures"]
 class FsspecContract(StoreContract):
     """Base class of the tests of a file system; a subclass is a row of the table."""
 
+    examples = 10
+
     root = ""
     """The URL of a directory."""
 
@@ -31,10 +33,13 @@ class FsspecContract(StoreContract):
         return FsspecStore.from_url(store.url, read_only=read_only, **self.options)
 
 
-class WithoutLineFeeds(FsspecContract):
-    """moto cannot route a path with a line feed, and FTP sends lines."""
-
+class RemoteContract(FsspecContract):
     examples = 5
+    test_concurrent_updates_lose_nothing = None  # the locks are those of TestMemory
+
+
+class WithoutLineFeeds(RemoteContract):
+    """moto cannot route a path with a line feed, and FTP sends lines."""
 
     @pytest.mark.parametrize("key", [key for key in GOOD_KEYS if "\n" not in key], ids=ascii)
     def test_unusual_keys_are_valid(self, store, key):
@@ -52,11 +57,6 @@ class TestMemory(FsspecContract):
                 pickle.dumps(self.again(store, read_only=read_only))
 
 
-class TestLocal(FsspecContract):
-    root = "fsspec+file://"
-    key_may_be_prefix = False
-
-
 class TestS3(WithoutLineFeeds):
     @pytest.fixture(autouse=True)
     def _server(self, s3_server, monkeypatch):
@@ -67,8 +67,7 @@ class TestS3(WithoutLineFeeds):
         self.root = f"fsspec+s3://{s3_server.bucket}"
 
 
-class TestSFTP(FsspecContract):
-    examples = 5
+class TestSFTP(RemoteContract):
     key_may_be_prefix = False
     test_deep_keys = None  # 1,500 directories, one request after the other
 

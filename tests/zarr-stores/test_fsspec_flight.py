@@ -232,7 +232,7 @@ def test_s3_round_trips_with_zarr_python(s3, tmp_path):
         assert np.array_equal(found[...], VALUES)
 
 
-@pytest.mark.parametrize("cache", ["simplecache", "filecache", "blockcache"])
+@pytest.mark.parametrize("cache", ["simplecache", "blockcache"])  # others: test_fsspec_caches.py
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_s3_through_caches(s3, tmp_path, cache):
     options, bucket = s3

@@ -48,9 +48,16 @@ def is_locked(synchronizer, key, patience=0.1):
     return not free
 
 
-@pytest.mark.parametrize("kind", ["threads", "processes"])
-def test_a_lock_for_each_key(kind, tmp_path):
-    locks = ThreadSynchronizer() if kind == "threads" else ProcessSynchronizer(tmp_path)
+@pytest.fixture(params=["threads", "processes"])
+def locks(request, tmp_path):
+    return (
+        ThreadSynchronizer()
+        if request.param == "threads"
+        else ProcessSynchronizer(tmp_path / "locks")
+    )
+
+
+def test_a_lock_for_each_key(locks):
     with locks["a/b"]:
         assert is_locked(locks, "a/b")
         assert not is_locked(locks, "a/c", PATIENCE)
@@ -226,22 +233,15 @@ def test_four_processes_of_four_threads_lose_nothing_in_one_shard(tmp_path):
     assert len(list((tmp_path / "locks").glob("*/*"))) == 1
 
 
-@pytest.mark.parametrize("kind", ["thread", "process"])
-def test_arrays_and_groups_are_opened_with_locks(tmp_path, kind):
-    if kind == "process":
-        synchronizer = ProcessSynchronizer(tmp_path / "locks")
-    else:
-        synchronizer = ThreadSynchronizer()
-    root = zarr.open_group(SynchronizedStore(LocalStore(tmp_path / "a"), synchronizer), "w")
+def test_arrays_and_groups_are_opened_with_locks(tmp_path, locks):
+    root = zarr.open_group(SynchronizedStore(LocalStore(tmp_path / "a"), locks), "w")
     root.zeros("x", shape=4, chunks=4, dtype="i1")[1] = 5
-    assert root["x"].store.synchronizer is synchronizer
+    assert root["x"].store.synchronizer is locks
     assert zarr.open(tmp_path / "a")["x"][...].tolist() == [0, 5, 0, 0]
-    assert (tmp_path / "locks").exists() == (kind == "process")
+    assert (tmp_path / "locks").exists() == isinstance(locks, ProcessSynchronizer)
 
 
-@pytest.mark.parametrize("kind", ["threads", "processes"])
-def test_locks_are_reentrant(kind, tmp_path):
-    locks = ThreadSynchronizer() if kind == "threads" else ProcessSynchronizer(tmp_path / "locks")
+def test_locks_are_reentrant(tmp_path, locks):
     root = zarr.create_group(SynchronizedStore(LocalStore(tmp_path / "x.zarr"), locks))
     twice = SynchronizedStore(root.store, locks)
     array = zarr.create_array(twice, path="a", shape=4, dtype="int8")

@@ -8,9 +8,8 @@ from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.cache.lru_cache import LRUCacheStore
 from zarr_stores.integrity.manifest import create_manifest
-from zarr_stores.integrity.stored_manifest import write_manifest
+from zarr_stores.integrity.stored_manifest import StoredManifest, write_manifest
 from zarr_stores.integrity.verified_store import VerifiedStore
-from zarr_stores.manifest_store import ManifestStore
 
 DATA = np.arange(400, dtype="int32").reshape(20, 20)
 
@@ -118,11 +117,12 @@ def test_a_manifest_that_is_missing_or_behind_is_an_error(tmp_path):
     zarr.create_array(memory, data=[1])
     with pytest.raises(NodeNotFoundError, match="not found here or above"):
         zarr.open(VerifiedStore(memory))
-    store = ManifestStore(memory)
-    zarr.open(store)[0] = 2
+    write_manifest(memory)
+    StoredManifest(memory).add_writer()
+    zarr.open(memory)[0] = 2
     with pytest.raises(StoreError, match="behind.*digest LOCATION --store"):
         zarr.open(VerifiedStore(memory))
-    store.flush()
+    write_manifest(memory)
     assert zarr.open(VerifiedStore(memory))[0] == 2
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import zarr_core as zarr
-from object_stores import s3_store, same_place
+from object_stores import same_place
 from zarr_core.extension import ValueReplacedError
 from zarr_stores.cache.chunk_cache import ChunkCacheStore
 from zarr_stores.cache.disk_cache import DiskCacheStore
@@ -14,19 +14,6 @@ from zarr_stores.zip import ZipStore
 
 pytest_plugins = ["servers.fixtures"]
 DATA = np.arange(64 * 6000, dtype="i4").reshape(64, 6000)
-
-
-@pytest.fixture(scope="module")
-def proxy(s3_server):
-    from servers.proxy import Proxy
-
-    with Proxy(s3_server.port) as proxy:
-        yield proxy
-
-
-@pytest.fixture
-def direct(s3_server):
-    return s3_store(s3_server)
 
 
 @pytest.fixture

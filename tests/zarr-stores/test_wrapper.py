@@ -16,7 +16,6 @@ from zarr_core.extension import (
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.cache.lru_cache import LRUCacheStore
-from zarr_stores.manifest_store import ManifestStore
 from zarr_stores.wrappers.prefix import PrefixStore
 from zarr_stores.wrappers.read_only import ReadOnlyStore
 
@@ -129,11 +128,6 @@ class TestPrefixStore(WrapperContract):
 class TestLRUCacheStore(WrapperContract):
     def wrap(self, store):
         return LRUCacheStore(store, 1000)
-
-
-class TestManifestStore(WrapperContract):
-    def wrap(self, store):
-        return ManifestStore(store)
 
 
 class TestStack(WrapperContract):

@@ -1,8 +1,14 @@
-"""Limits for servers that have never answered: their addresses are probably wrong."""
+"""Repeated requests, and limits for servers that have never answered.
+
+The addresses of these are probably wrong.
+"""
 
 from __future__ import annotations
 
 import re
+from math import inf
+from random import uniform
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -21,3 +27,41 @@ FINAL: Final = re.compile(
 
 reached: set[Hashable] = set()
 """Servers that have answered a request of this process."""
+
+
+class Attempts:
+    """The attempts of a request, with random pauses that become longer.
+
+    Parameters
+    ----------
+    seconds : float
+        Time after which no further attempt begins.
+    count : int, optional
+        Maximum number of attempts.
+    first, longest : float
+        First and longest pause in seconds.
+    """
+
+    def __init__(
+        self, seconds: float = inf, count: float = inf, first: float = 0.1, longest: float = 5.0
+    ) -> None:
+        self._began = monotonic()
+        self._seconds = seconds
+        self._count = count
+        self._pause = first
+        self._longest = longest
+
+    @property
+    def passed(self) -> float:
+        """Seconds since the first attempt began."""
+        return monotonic() - self._began
+
+    def again(self) -> bool:
+        """Wait until the next attempt; return False if there is none."""
+        self._count -= 1
+        pause = uniform(self._pause / 2, self._pause)
+        if self._count < 1 or self.passed + pause > self._seconds:
+            return False
+        sleep(pause)
+        self._pause = min(2 * self._pause, self._longest)
+        return True

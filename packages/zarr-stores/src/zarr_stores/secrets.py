@@ -12,14 +12,16 @@ from zarr_core.extension import StoreError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+AZURE = ("abfs", "abfss", "adl", "az", "azure")
+"""Schemes of Azure, whose URLs can have a container: ``abfs://container@account.host/path``."""
 # Names of options of fsspec file systems, and of HTTP headers.
 _SECRET = re.compile(
     r"secret|token|pas+w|passphrase|^pw$|\bsas|_sas|credential|connection_string|authorization"
-    r"|cookie|^auth$|signature|private|pkey|(?:^|[_-])key$|api_?key",
+    r"|cookie|^auth$|signature|private|pkey|(?:^|[_-])key(?:_base64)?$|api_?key",
     re.IGNORECASE,
 )
 # Values that refer to credentials, or mean that there are none.
-_PUBLIC = frozenset({"", "anon", "browser", "cache", "cloud", "google_default"})
+_PUBLIC = frozenset({"", "anon", "browser", "cache", "cloud", "false", "google_default", "true"})
 _USER = re.compile(r"(?<=://)[^/@\s'\"]+@")
 _QUERY = re.compile(r"(?<=://)([^\s'\"?]+)\?[^\s'\")>]+")
 _MASK = "***"
@@ -44,6 +46,20 @@ def check_pickle(store: object, names: Iterable[str], instead: str = "") -> None
             f"({', '.join(found)}); {instead}",
             store,
         )
+
+
+def plain_url(url: str) -> str:
+    """Return a URL without user, password, query, fragment and trailing slash.
+
+    Does not use ``urlsplit``, which raises an error for invalid URLs.
+    """
+    scheme, separator, rest = re.split(r"[?#]", url, maxsplit=1)[0].partition("://")
+    host, slash, path = rest.partition("/")
+    user, _, behind = host.rpartition("@")
+    # Azure URLs have the container before the account: abfs://container@account.host/path.
+    if not (scheme.lower() in AZURE and user and behind and ":" not in user):
+        host = behind
+    return f"{scheme.lower()}{separator}{host}{slash}{path}".rstrip("/")
 
 
 def without_secrets(text: str, options: Mapping[str, Any] | None = None, url: str = "") -> str:
@@ -74,7 +90,7 @@ def _user(text: str) -> str:
 def _secrets(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in options.items():
         if _SECRET.search(str(name)):
-            if not _is_public(value):
+            if not (_is_public(value) or str(name).lower().endswith("_file")):
                 yield str(name), value
         elif isinstance(value, Mapping):
             yield from _secrets(value)

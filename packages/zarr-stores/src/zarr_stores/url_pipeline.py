@@ -26,6 +26,8 @@ from zarr_core.registry.discovery import is_provided
 from zarr_core.registry.resolve import find_class, format_named
 from zarr_core.stores.local import path_from_url
 
+from zarr_stores.secrets import plain_url
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -166,8 +168,9 @@ class _State:
         """The scheme of the container at the location, determined by its first bytes, or None."""
         if self.store is None and (local := self.local) is not None:
             return _container_of_file(local)
-        if self.store is None and (self._slash() < 0 or self._without_query()[0].endswith("/")):
-            return None  # a bucket, a server, or a directory
+        is_directory = self.place.partition("?")[0].endswith("/") or not _split_url(self.place)
+        if self.store is None and is_directory:  # or a bucket, or a server
+            return None
         if self.store is not None and not self.path:
             return None
         store, key = self._value()
@@ -183,24 +186,24 @@ class _State:
             if not self.path:
                 raise _error(self.text, f"a path is missing: {self.store} is not a file")
             return self.store, self.path
-        slash = self._slash()
-        if slash < 0:
+        found = _split_url(self.place)
+        if found is None:
             raise _error(self.text, f"{self.place!r} has no path of a file")
-        before, query, rest = self._without_query()
-        store = self.open_place(before[:slash] + query + rest, True, self.options)
-        key = before[slash + 1 :].rstrip("/")
+        directory, key = found
+        store = self.open_place(directory, True, self.options)
         if "%" in key and not store.exists(key):  # an escape in most URLs, but not in all
             key = unquote(key)
         return store, key
 
-    def _without_query(self) -> tuple[str, str, str]:
-        return self.place.partition("?")
 
-    def _slash(self) -> int:
-        """Position of the slash before the last part of the URL's path; -1 if it has no path."""
-        before = self._without_query()[0].rstrip("/")
-        slash = before.rfind("/")
-        return slash if slash > before.find("://") + 2 else -1
+def _split_url(url: str) -> tuple[str, str] | None:
+    """The URL of the directory, and the last part of the path; None if there is no path."""
+    before, query, rest = url.partition("?")
+    before = before.rstrip("/")
+    slash = before.rfind("/")
+    if slash <= before.find("://") + 2:
+        return None
+    return before[:slash] + query + rest, before[slash + 1 :]
 
 
 def _is_known(scheme: str) -> bool:
@@ -237,7 +240,4 @@ def _error(text: str, reason: str) -> StoreError:
 def _shown(text: str) -> str:
     """A pipeline for messages, without user, password and query, which may be secret."""
     place, bar, rest = text.partition("|")
-    scheme, separator, location = place.partition("://")
-    if separator:
-        place = f"{scheme}{separator}{location.rpartition('@')[2].partition('?')[0]}"
-    return place + bar + rest
+    return (plain_url(place) if "://" in place else place) + bar + rest

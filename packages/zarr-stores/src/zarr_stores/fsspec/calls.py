@@ -6,13 +6,10 @@ The asynchronous file systems of fsspec have no common limits of time.
 from __future__ import annotations
 
 import os
-import random
 import threading
 import time
 from concurrent.futures import wait
 from contextlib import contextmanager, nullcontext
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import partial
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -21,9 +18,10 @@ from zarr_core.extension import StoreError, StoreReadError, ZarrError, key_lock
 from zarr_core.messages import log
 from zarr_core.threads import waiting
 
+from zarr_stores._first_contact import Attempts
 from zarr_stores.fsspec.files import drop_cached
 from zarr_stores.fsspec.http import RedirectError
-from zarr_stores.fsspec.s3 import decoded_bodies, reach_s3
+from zarr_stores.fsspec.s3 import reach_s3
 from zarr_stores.fsspec.traits import target_of
 from zarr_stores.remedies import DENIED_IS_MISSING, remedy
 
@@ -40,8 +38,6 @@ MISSING = (FileNotFoundError, NotADirectoryError)
 _SLOWEST = 1 << 15  # bytes in a second
 _BUSY = (429, 503)  # statuses of a server that asks to repeat the request later
 _MISSING_STATUS = (404, 410)
-_PAUSE = 0.1  # seconds before the second attempt; each further pause is twice as long
-_LONGEST_PAUSE = 5.0
 
 
 class Calls:
@@ -70,8 +66,7 @@ class Calls:
         with waiting(self._store), self.wrap_errors(key):
             fs = self._fs()
             if not (path and self._traits.caching):
-                with decoded_bodies() if self._traits.s3 else nullcontext():
-                    yield fs
+                yield fs
                 return
             with key_lock(repr(self._location.identity), key):
                 try:
@@ -157,8 +152,7 @@ class TimedFileSystem:
     data is extended by 1 s for each 32 KiB.  If the length of a value is unknown, it is requested
     after half of the limit: if the server answers, it does not hang.
 
-    Calls that an HTTP server rejects with status 429 or 503 are repeated when the header field
-    ``Retry-After`` allows it.
+    Calls that an HTTP server rejects with status 429 or 503 are repeated.
     """
 
     def __init__(self, fs: Any, store: str, timeout: float, retry_timeout: float) -> None:
@@ -175,32 +169,21 @@ class TimedFileSystem:
         return partial(self._repeat, name, found)
 
     def _repeat(self, name: str, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call a method, and again while the server asks to repeat the request later."""
-        until, pause = time.monotonic() + self._retry_timeout, _PAUSE
+        """Call a method, and again while the server is overloaded."""
+        attempts = Attempts(self._retry_timeout)
         while True:
-            failure: Exception | None = None
-            result: Any = ()
             try:
                 result = self._call(name, method, args, kwargs)
-            except Exception as error:
-                if not _is_busy(error):
-                    raise
-                failure = error
-            # The errors of several ranges are returned.
-            returned = filter(_is_busy, result if name == "cat_ranges" else ())
-            busy: Any = failure or next(returned, None)
-            if busy is None:
+                for value in result if name == "cat_ranges" else ():
+                    if _is_busy(value):  # the errors of several ranges are returned
+                        raise value
                 return result
-            seconds = _retry_after(busy, pause * random.uniform(0.5, 1))
-            if time.monotonic() + seconds > until:
-                if failure is None:
-                    return result
-                raise failure
-            log("retries", "%s: the server is overloaded (%d); repeating the request in %.1f s",
-                self._store, busy.status, seconds,
-            )  # fmt: skip
-            time.sleep(seconds)
-            pause = min(_LONGEST_PAUSE, 2 * pause)
+            except Exception as error:
+                if not _is_busy(error) or not attempts.again():
+                    raise
+                log("retries", "%s: the server is overloaded (%d); repeating the request",
+                    self._store, error.status,  # type: ignore[attr-defined]  # it is busy
+                )  # fmt: skip
 
     def _call(
         self, name: str, method: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -258,17 +241,3 @@ def _is_other_failure(cause: BaseException | None) -> TypeGuard[Exception]:
 
 def _is_busy(result: object) -> bool:
     return isinstance(result, Exception) and getattr(result, "status", None) in _BUSY
-
-
-def _retry_after(error: Any, otherwise: float) -> float:
-    """Return the seconds to wait before a request is repeated (RFC 9110, section 10.2.3)."""
-    value = str((getattr(error, "headers", None) or {}).get("Retry-After", "")).strip()
-    if value.isdecimal():
-        return max(float(value), otherwise)
-    try:
-        date = parsedate_to_datetime(value)
-    except ValueError:
-        return otherwise
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
-    return max((date - datetime.now(UTC)).total_seconds(), otherwise)

@@ -6,7 +6,6 @@ import os
 import uuid
 from contextlib import suppress
 from errno import ENAMETOOLONG
-from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -46,7 +45,7 @@ def write_file(fs: Any, traits: Traits, path: str, data: bytes) -> None:
         try:
             fs.pipe_file(target, data)
             if target != path:
-                _replace(fs, traits, target, path)
+                fs.mv(target, path)
             return
         except Exception as error:
             if target != path:
@@ -86,34 +85,12 @@ def remove_file(fs: Any, traits: Traits, path: str, top: int) -> None:
         above = above.rpartition("/")[0]
 
 
-def path_problem(base: str, path: str) -> str:
-    """Return why a local path cannot be used; empty if it can."""
-    root = os.path.realpath(base)
-    real = os.path.realpath(path)
-    if real != root and not real.startswith(f"{root.rstrip('/')}/"):
-        return "a symbolic link points outside the store"
-    try:
-        mode = os.stat(real).st_mode
-    except OSError:  # the operation itself reports it
-        return ""
-    if S_ISREG(mode) or S_ISDIR(mode):
-        return ""
-    return "the path is a pipe, a socket or a device, not a regular file"
-
-
 def drop_cached(fs: Any, path: str) -> None:
     """Remove a possibly incomplete file from the cache of fsspec."""
     with suppress(Exception):
         local = fs._check_file(path)  # noqa: SLF001 - caches of fsspec have no public name for it
         if isinstance(local, str):
             os.remove(local)
-
-
-def _replace(fs: Any, traits: Traits, source: str, target: str) -> None:
-    if traits.local:
-        os.replace(source, target)  # fsspec would move it into an existing directory
-    else:
-        fs.mv(source, target)
 
 
 def list_directory(fs: Any, path: str) -> list[Mapping[str, Any]]:

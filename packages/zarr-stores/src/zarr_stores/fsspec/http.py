@@ -53,12 +53,6 @@ def limited_bodies(nbytes: int) -> Iterator[None]:
         _left.reset(token)
 
 
-def body_limit(otherwise: int) -> int:
-    """Return how many bytes a response may have."""
-    left = _left.get()
-    return otherwise if left is None else left.nbytes
-
-
 def limit_bodies(fs: Any) -> None:
     """Let an HTTP file system, or the one behind a cache, respect :func:`limited_bodies`."""
     while fs is not None:

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import StoreError
+from zarr_core.registry.discovery import providers
 
 from zarr_stores.databases.database_store import path_exists
 from zarr_stores.fsspec.http import http_options, limit_bodies
-from zarr_stores.fsspec.s3 import decode_bodies
 from zarr_stores.fsspec.traits import (
     default_options,
     kinds_of,
@@ -47,7 +47,6 @@ class Location:
             fs = fs.fs
         self._fs = without_listings_cache(fs) if not url else fs
         limit_bodies(self._fs)
-        decode_bodies(self._fs)
         self.root: str = fs._strip_protocol(root)  # noqa: SLF001 - fsspec's public name for it
         """Path in the notation of the file system."""
         self.query = ""
@@ -146,8 +145,6 @@ class Location:
         if "::" in self._url:
             return without_secrets(self._url)
         url = self._url or self._fs.unstrip_protocol(self.root)
-        if "local" in kinds_of(type(self._fs)):
-            url = self._fs.unstrip_protocol(self.root)
         return without_secrets(f"{_FORCED}{url.rstrip('/')}" if _is_forced(url) else url)
 
     def _realm(self) -> tuple[Any, ...]:
@@ -169,16 +166,12 @@ class Location:
 
 # Suffixes of archives.
 SUFFIXES = (".tar",)
-# Schemes that do not need the prefix "fsspec+": the entry points of this package.
-SCHEMES = frozenset({
-    "arrow_hdfs", "dav", "dbfs", "dir", "dropbox", "ftp", "gdrive", "gist", "git",
-    "github", "hdfs", "hf", "jlab", "jupyter", "lakefs", "libarchive", "oci", "oss",
-    "sftp", "smb", "tar", "tos", "webdav", "webhdfs",
-})  # fmt: skip
 
 
 def _is_forced(url: str) -> bool:
-    return url.partition("://")[0] not in SCHEMES
+    """Return whether a URL needs the prefix, because another store has its scheme or none."""
+    targets = (provider.target for provider in providers("store", url.partition("://")[0]))
+    return not any(target.startswith(f"{__package__}:") for target in targets)
 
 
 def is_asynchronous(url: str) -> bool:

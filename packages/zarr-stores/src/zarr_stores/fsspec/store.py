@@ -32,7 +32,6 @@ from zarr_stores.fsspec.files import (
     find_files,
     list_directory,
     path_in,
-    path_problem,
     remove_file,
     write_file,
 )
@@ -100,7 +99,7 @@ class FsspecStore(Store):
     has no locks or conditional writes.  Use the stores for S3, GCS, Azure or local directories
     if several processes write to one chunk or shard.
 
-    Values are replaced atomically if the file system renames files (local, SFTP).  Otherwise a
+    Values are replaced atomically if the file system renames files (SFTP).  Otherwise a
     value is sent with one request, and it depends on the service whether readers can see a part
     of it.  Listings are not cached.  Only ``FileNotFoundError`` means that a key is missing.
     After parts of large values are read, the generation of the file is compared.
@@ -121,6 +120,8 @@ class FsspecStore(Store):
         self._location = location = fs if isinstance(fs, Location) else Location(fs, path)
         self.traits = StoreTraits(gap_nbytes=gap_nbytes, endpoint=location.realm)
         self._traits = traits = Traits(location.fs())
+        if traits.local:
+            raise StoreError("a local directory is opened without fsspec: pass its path", self)
         # In the notation of the file system: some paths begin with a slash.
         self._base: str = location.path("x")[:-1]
         self._limits = timeout, retry_timeout
@@ -415,19 +416,13 @@ class FsspecStore(Store):
     def _path(self, key: str) -> str:
         check_key(key)
         path = path_in(self._location.fs(), self._traits, self._base, key)
-        return self._followed(path, key) + self._location.query
+        return path + self._location.query
 
     def _directory(self, prefix: str) -> str:
         check_prefix(prefix)
         if not self.supports_listing:
             raise StoreCapabilityError("HTTP servers cannot list keys", self, prefix)
-        path = f"{self._base}{prefix}".rstrip("/") or self._location.root
-        return self._followed(path, prefix)
-
-    def _followed(self, path: str, key: str) -> str:
-        if self._traits.local and (reason := path_problem(self._base, path)):
-            raise StoreReadError(reason, store=self, key=key)
-        return path
+        return f"{self._base}{prefix}".rstrip("/") or self._location.root
 
     def _key(self, name: str) -> str:
         """Return the key of a path in a listing, with or without a leading slash."""

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Changes", "StoredManifest", "read_manifest", "write_manifest"]
 
 _FORMAT = "zarr_manifest_changes"
-_MAX_CHANGES = 4096  # then they are added to the manifest
 _ATTEMPTS = 100
 
 
@@ -142,30 +141,6 @@ class StoredManifest:
         new = self.update(lambda old: replace(old, writers={**old.writers, name: began}))
         assert new is not None
         return name, new
-
-    def compact(self, changes: Changes) -> int:
-        """Add the changes to the manifest if there are many; return their sequence number."""
-        if len(changes.records) <= _MAX_CHANGES:
-            return changes.sequence
-        merged = changes
-
-        def add(reader: ByteReader | None) -> bytes | ByteReader | None:
-            nonlocal merged
-            if reader is None:
-                return None
-            data = reader.read(0, reader.size)
-            manifest = Manifest.decode(data, Location(self.store, key=self.manifest_key))
-            merged = self.changes()
-            for key, record in merged.records.items():
-                manifest.set(key, record)
-            return manifest.encode()
-
-        self.store.update(self.manifest_key, add)
-        # Changes that were recorded meanwhile remain; adding the others again is harmless.
-        new = self.update(
-            lambda old: replace(old, records={}) if old.sequence == merged.sequence else None
-        )
-        return changes.sequence if new is None else new.sequence
 
     def replace(self, manifest: Callable[[], Manifest]) -> Manifest:
         """Write a new manifest, which describes all changes of the present writers."""

@@ -1,19 +1,16 @@
 """Settings and credentials of AWS that obstore does not find itself.
 
-obstore reads neither the files of AWS, nor does it go on anonymously without credentials: it asks the
-metadata service of EC2 before each request.
+obstore reads no files of AWS.  Without credentials it asks the metadata service of EC2 before each
+request, which no other machine has.
 """
 
 from __future__ import annotations
 
 import os
-import threading
-import time
 from configparser import ConfigParser, Error
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict
-from urllib.parse import urlsplit
 
 from zarr_core.extension import StoreError
 from zarr_core.messages import log
@@ -38,17 +35,11 @@ _BY_BOTOCORE: Final = (
     "credential_process", "login_session", "role_arn", "source_profile", "sso_account_id",
     "sso_session", "sso_start_url", "web_identity_token_file",
 )  # fmt: skip
-# What identifies an instance of EC2, in files that any user can read; the second of older ones.
-_FIRMWARE: Final = {
-    Path("/sys/devices/virtual/dmi/id/sys_vendor"): "amazon",
-    Path("/sys/devices/virtual/dmi/id/bios_version"): "amazon",
-}
-_ENDPOINT: Final = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
-DEFAULT_ENDPOINT: Final = "http://169.254.169.254"
-_TIMEOUT: Final = 1.0  # seconds, for a service in the same machine
-_KEPT: Final = 60.0  # seconds for which an answer is used again
-_TOKEN: Final = "/latest/api/token"
-_ROLES: Final = "/latest/meta-data/iam/security-credentials/"
+# Files that identify an instance of EC2, which any user can read; the second of older ones.
+_FIRMWARE: Final = (
+    Path("/sys/devices/virtual/dmi/id/sys_vendor"),
+    Path("/sys/devices/virtual/dmi/id/bios_version"),
+)
 
 
 class Credentials(TypedDict):
@@ -130,13 +121,9 @@ def with_aws_settings(options: Mapping[str, Any], store: str) -> dict[str, Any]:
         return options
     if "aws_access_key_id" in settings or any(name in settings for name in _BY_BOTOCORE):
         options["credential_provider"] = ProfileCredentials(named or "default")
-    elif problem := _no_role({**options.get("config", {}), **options}):
-        log("credentials", "%s: no credentials of AWS were found%s; access is anonymous",
-            store, problem,
-        )  # fmt: skip
+    elif not _has_metadata_service({**options.get("config", {}), **options}):
+        log("credentials", "%s: no credentials of AWS were found; access is anonymous", store)
         options["skip_signature"] = True
-    elif _ENDPOINT in os.environ and "metadata_endpoint" not in given:
-        options["metadata_endpoint"] = os.environ[_ENDPOINT]  # a variable that obstore ignores
     return options
 
 
@@ -146,33 +133,14 @@ def _plain(name: str) -> str:
     return "endpoint" if short in ("endpoint_url", "endpoint_url_s3") else short
 
 
-def _no_role(options: Mapping[str, Any]) -> str | None:
-    """Return why the metadata service has no credentials, for a message; None if it has some."""
+def _has_metadata_service(options: Mapping[str, Any]) -> bool:
+    """Return whether there may be a service that knows the credentials of this machine."""
     if os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
-        return " (the metadata service is disabled)"
-    own = {_plain(name): value for name, value in options.items()}
-    endpoint = (
-        own.get("metadata_endpoint")
-        or os.environ.get("AWS_METADATA_ENDPOINT")
-        or os.environ.get(_ENDPOINT)
+        return False
+    stated = "metadata_endpoint" in map(_plain, options) or "AWS_METADATA_ENDPOINT" in os.environ
+    return stated or any(
+        "amazon" in path.read_text().lower() for path in _FIRMWARE if path.exists()
     )
-    if not endpoint and not _is_ec2():
-        return " (this machine is not in EC2)"
-    first = own.get("imdsv1_fallback") or os.environ.get("AWS_IMDSV1_FALLBACK", "")
-    endpoint = str(endpoint or DEFAULT_ENDPOINT)
-    problem = find_role_problem(endpoint, str(first).lower() in ("true", "1"))
-    return f" ({problem})" if problem else None
-
-
-def _is_ec2() -> bool:
-    """Return whether this machine is an instance of EC2, by what its firmware says."""
-    for path, text in _FIRMWARE.items():
-        try:
-            if text in path.read_text().lower():
-                return True
-        except OSError:
-            continue
-    return False
 
 
 def _profiles() -> dict[str, dict[str, str]]:
@@ -190,56 +158,3 @@ def _profiles() -> dict[str, dict[str, str]]:
                 profile = section.removeprefix(prefix).strip()
                 profiles.setdefault(profile, {}).update(parser[section])
     return profiles
-
-
-# --- the role of an instance of EC2 ---
-
-_answers: dict[tuple[str, bool], tuple[float, str]] = {}
-_asking = threading.Lock()
-
-
-def find_role_problem(endpoint: str, first_version: bool) -> str:
-    """Return why there are no credentials of a role; empty if there are.
-
-    Takes at most a few seconds if the service does not answer.
-    """
-    with _asking:
-        when, problem = _answers.get((endpoint, first_version), (0.0, ""))
-        if not when or time.monotonic() - when > _KEPT:
-            problem = _request(endpoint, first_version)
-            _answers[endpoint, first_version] = time.monotonic(), problem
-        return problem
-
-
-def _request(endpoint: str, first_version: bool) -> str:
-    from http.client import HTTPConnection, HTTPException, HTTPSConnection  # slow to import
-
-    parts = urlsplit(endpoint)
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    path = parts.path.rstrip("/")
-    try:
-        connection = kind(parts.hostname or "", parts.port, timeout=_TIMEOUT)
-        try:
-            ttl = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
-            connection.request("PUT", path + _TOKEN, headers=ttl)
-            response = connection.getresponse()
-            token = response.read(4096).decode("latin-1").strip()
-            headers = {"X-aws-ec2-metadata-token": token}
-            if response.status >= 500:
-                return ""  # obstore repeats its requests
-            if response.status != 200:
-                if not first_version:
-                    return f"the metadata service answers {response.status} for a token"
-                headers = {}
-            connection.request("GET", path + _ROLES, headers=headers)
-            response = connection.getresponse()
-            roles = response.read(4096).strip()
-        finally:
-            connection.close()
-    except (OSError, HTTPException, ValueError) as error:
-        return f"the metadata service does not answer ({error or type(error).__name__})"
-    if response.status == 404 or (response.status == 200 and not roles):
-        return "the machine has no role"
-    if 400 <= response.status < 500:
-        return f"the metadata service answers {response.status} for the role"
-    return ""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager, suppress
-from copy import copy
 from itertools import accumulate, islice
 from queue import SimpleQueue
-from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -17,13 +15,12 @@ from zarr_core.extension import StoreError, StoreReadError
 from zarr_core.messages import log
 from zarr_core.threads import call_interruptibly, waiting
 
-from zarr_stores._first_contact import reached
+from zarr_stores._first_contact import Attempts, reached
 from zarr_stores._reader_store import replaced
-from zarr_stores.content_encoding import MOST_DECODED, decompress, is_longer
 from zarr_stores.databases.database_store import is_key
 from zarr_stores.object import errors as errors
 from zarr_stores.object.location import check_not_forked, first_store, location_of
-from zarr_stores.object.response import DecodedResponse, HeldResponse, coding_of, generation_of
+from zarr_stores.object.response import HeldResponse, coding_of, generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +41,6 @@ _PIECE = 1 << 16
 _PIECES = 8  # that are received at a time
 _BODY_NBYTES = 1 << 21  # memory of a body that is streamed, beside its buffer
 _BUFFERS = (bytes, bytearray, memoryview)
-_PAUSE = 0.1  # seconds before the second attempt to reach a server
 _DIRECTORIES = 100_000  # of a WebDAV server that are known to exist
 _FIRST_SECONDS = 2.0  # for the first file of a directory
 _WRITES = 8  # attempts on a WebDAV server, which must create directories first
@@ -108,7 +104,7 @@ class Client:
         """Send a request to a server that has never answered, with less patience."""
         used = self.store
         brief, seconds = first_store(used)
-        began, pause = monotonic(), _PAUSE
+        attempts = Attempts(seconds)
         while True:
             try:
                 found = request(brief)
@@ -119,12 +115,9 @@ class Client:
                     if errors.is_overloaded(error) or self._is_moved(used, error):
                         return request(self.store)
                     raise
-                passed = monotonic() - began
-                if errors.is_final(error) or passed + pause > seconds:
-                    error.add_note(errors.NEVER_ANSWERED.format(passed))
+                if errors.is_final(error) or not attempts.again():
+                    error.add_note(errors.NEVER_ANSWERED.format(attempts.passed))
                     raise
-            sleep(pause)
-            pause *= 2
         reached.add(self._server)
         return found
 
@@ -136,7 +129,7 @@ class Client:
 
         with self._moving:
             if self.store is used:
-                found = store_in_region(used, error, self.location.server, self._named)
+                found = store_in_region(used, self.location.server, self._named)
                 if found is None:
                     return False
                 self.store = found
@@ -156,12 +149,11 @@ class Client:
 
     # --- reading ---
 
-    def get(self, key: str, wanted: Any = None, limit: int | None = None) -> Any:
+    def get(self, key: str, wanted: Any = None) -> Any:
         """Return the response to a GET request, before its body is received; None if missing.
 
         ``wanted`` is a range in the notation of obstore; the response has nothing beyond the end.
-        A value that the service stores in compressed form is decompressed, always as a whole, up to
-        ``limit`` bytes; by default a longer one is an error.
+        A value that the service stores in compressed form is an error.
         """
         check_not_forked(self._named)
         try:
@@ -178,27 +170,14 @@ class Client:
         self._seen = True
         if _is_anonymous(result.meta) and self._is_collection(key):
             return None  # the response is a page for browsers
-        coding = coding_of(result)
-        return self._decoded(key, result, coding, limit) if coding else result
-
-    def _decoded(self, key: str, result: Any, coding: str, limit: int | None) -> Any:
-        """Return the response with a value that the service stores in compressed form."""
-        if result.range != (0, result.meta["size"]):  # ranges are those of the stored form
-            return self.get(key, None, limit)
-        most = MOST_DECODED if limit is None else limit
-        body = None
-        if not is_longer(result.meta["size"], most):
-            try:
-                body = decompress(self.body(key, result), coding, most)
-            except ValueError as error:
-                text = f"cannot be decompressed (Content-Encoding {coding!r}): {error}"
-                raise StoreReadError(text, self._named, key) from None
-        if body is not None:
-            return DecodedResponse(result, len(body), body)
-        if limit is None:
-            text = f"has the Content-Encoding {coding!r} and more than {most} bytes; copy the store"
-            raise StoreReadError(f"{text} to a place without this encoding", self._named, key)
-        return DecodedResponse(result, limit + 1)
+        if coding := coding_of(result):
+            raise StoreReadError(
+                f"is stored in compressed form (Content-Encoding {coding!r}), which is not "
+                "supported; store it without, or read it through fsspec+https://",
+                self._named,
+                key,
+            )
+        return result
 
     def _is_collection(self, key: str) -> bool:
         """Return whether a path of a WebDAV server is a collection (RFC 4918, 9.4)."""
@@ -348,17 +327,17 @@ class Client:
         """Store a value atomically."""
         size = len(value) if isinstance(value, _BUFFERS) else sum(map(len, value))
         several = size > _MULTIPART and not self._files
-        for attempt in range(_WRITES):
+        attempts = Attempts(count=_WRITES)
+        while True:
             try:
                 self.put(key, value, use_multipart=several, chunk_size=_PART)
+                return
             except Exception as error:
                 # Another thread may have created the directory at the same time, or the server
                 # closed the connection while it created it.
-                if self._files and errors.is_race(error) and attempt < _WRITES - 1:
-                    log("retries", "%s %r: %s; writing it again", self.location, key, error)
-                    continue
-                raise self._failure(StoreError, "written", error, key) from None
-            return
+                if not (self._files and errors.is_race(error) and attempts.again()):
+                    raise self._failure(StoreError, "written", error, key) from None
+                log("retries", "%s %r: %s; writing it again", self.location, key, error)
 
     def put(self, key: str, value: Buffers, *, use_multipart: bool = False, **manner: Any) -> None:
         """Send a value, by default in one request; exceptions of the library are passed on."""
@@ -409,27 +388,7 @@ class Client:
             raise self._failure(StoreError, "erased", error, keys[0]) from None
         return True
 
-    def remove(self, key: str) -> None:
-        """Remove a key; exceptions of the library are passed on."""
-        check_not_forked(self._named)
-        self._send(lambda store: store.delete(self.root + key), changes=True)
-
-    def with_header(self, name: str, value: str) -> Client:
-        """Return a client of an HTTP server that sends a header field, and each request once."""
-        other = copy(self)
-        options = dict(self.store.client_options or {})
-        options["default_headers"] = {**options.get("default_headers", {}), name: value}
-        retry = {**(self.store.retry_config or {}), "max_retries": 0}
-        other.store = type(self.store).from_url(
-            self.store.url, client_options=options, retry_config=retry
-        )
-        return other
-
     # --- listing ---
-
-    def list(self, prefix: str) -> Iterator[str]:
-        """Iterate over the keys below a prefix, page by page."""
-        return (key for key, _ in self.list_sizes(prefix))
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
         """Iterate over the keys below a prefix and the lengths of their values."""

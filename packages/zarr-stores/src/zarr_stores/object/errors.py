@@ -45,7 +45,9 @@ _CAUSES: Final = tuple(
 )
 # Without retries if the first request took longer than they may.
 _UNANSWERED: Final = re.compile(r"HTTP error: error sending request")
-_TOKEN: Final = re.compile(r"\bError performing token request\b")
+_TOKEN: Final = re.compile(
+    r"\bError performing token request\b|/meta-data/iam/security-credentials/"
+)
 _FINAL: Final = re.compile(
     rf"{FINAL.pattern}|UnexpectedMessage|hyper::Error\(\s*Parse|: builder error|kind: Timeout"
 )
@@ -96,11 +98,6 @@ _RETRY_ADVICE: Final = (
 _DENIALS: Final = ("PermissionDeniedError", "UnauthenticatedError")
 
 
-def is_missing(error: BaseException) -> bool:
-    """Return whether an error means that a key or bucket is missing."""
-    return isinstance(error, FileNotFoundError) or type(error).__name__ == "NotFoundError"
-
-
 def is_denied(error: BaseException) -> bool:
     """Return whether the service answered with status 403."""
     return type(error).__name__ == "PermissionDeniedError"
@@ -125,7 +122,8 @@ def is_conflict(error: BaseException) -> bool:
 
 def is_missing_key(error: BaseException) -> bool:
     """Return whether the key is missing, and not the bucket."""
-    return is_missing(error) and not bucket_is_missing(error)
+    missing = isinstance(error, FileNotFoundError) or type(error).__name__ == "NotFoundError"
+    return missing and not bucket_is_missing(error)
 
 
 def may_be_completed(error: BaseException) -> bool:
@@ -196,12 +194,6 @@ def is_about_range(error: BaseException) -> bool:
     )
 
 
-def is_temporary(error: BaseException) -> bool:
-    """Return whether a request was not processed, and may be at another time."""
-    text = str(error)
-    return bool(_UNCONNECTED.search(text) or re.search(r"status code: (?:429|503)\b", text))
-
-
 def is_race(error: BaseException) -> bool:
     """Return whether a WebDAV server failed to create a directory, as in a race or a restart."""
     text = str(error)
@@ -234,6 +226,7 @@ def failure(
     advice = remedy(str(error).partition("Debug source")[0]) or advice
     if _TOKEN.search(str(error)):
         message = f"no credentials were found, and the machine provides none ({message})"
+        advice = denied
     elif bucket_is_missing(error):
         message = f"the bucket or container does not exist ({message})"
     elif foreign := _INVALID_NAME.search(str(error)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +16,6 @@ from zarr_stores.object.aws import with_aws_settings
 from zarr_stores.object.errors import without_secrets
 from zarr_stores.object.options import (
     BACKOFF,
-    CONTAINERS,
     MAX_RETRIES,
     RETRY_TIMEOUT,
     check_bucket_url,
@@ -28,22 +26,14 @@ from zarr_stores.object.options import (
     retry_config,
     translate_options,
 )
+from zarr_stores.object.services import BY_KIND, BY_SCHEME, OTHER
 from zarr_stores.remedies import required
-from zarr_stores.secrets import check_pickle
+from zarr_stores.secrets import check_pickle, names_of_secrets, plain_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Classes of obstore: scheme, setting of the bucket, prefix of settings, settings of the server.
-_BUCKETS: Final = {
-    "S3Store": ("s3", "bucket", "aws", ("endpoint", "endpoint_url", "endpoint_url_s3")),
-    "GCSStore": ("gs", "bucket", "google", ("base_url",)),
-    "AzureStore": ("az", "container_name", "azure_storage", ("account_name", "endpoint")),
-}
 _SCHEMES: Final = {"gcs": "gs", "azure": "az", "adl": "az"}
-_SECRET: Final = re.compile(
-    r"secret|token|password|\bsas|_sas|authorization|cookie|(?:^|[_-])key(?:_base64)?$", re.I
-)
 _used = _forked = False
 
 
@@ -68,18 +58,18 @@ class Location:
     @property
     def server(self) -> str:
         """The endpoint or account of a bucket; empty if the URL is sufficient."""
-        known = self.further if self.kind in _BUCKETS else ()
+        known = self.further if BY_KIND.get(self.kind, OTHER).bucket else ()
         return next((one for one in reversed(known) if one), "")
 
     def __str__(self) -> str:
         """Return the URL, with the server or account if the URL does not contain it."""
-        return f"{self.url} at {_plain(self.server)}" if self.server else self.url
+        return f"{self.url} at {plain_url(self.server)}" if self.server else self.url
 
     def check_to_pickle(self, store: Any) -> None:
         """Raise an error if the store cannot be pickled without credentials."""
         instead = "pass them in environment variables, or use a credential_provider"
         check_pickle(self.url, _secrets(store), instead)
-        if self.kind not in _BUCKETS and self.kind != "HTTPStore":
+        if self.kind not in BY_KIND:
             raise StoreError(
                 f"cannot be pickled: {self.kind} of obstore does not support it", self.url
             )
@@ -90,23 +80,23 @@ def location_of(store: Any, root: str = "") -> Location:
     kind = type(store).__name__
     root = root.rstrip("/")
     if kind == "HTTPStore":
-        base = _plain(store.url)
+        base = plain_url(store.url)
         return Location(
             kind, f"{base}/{quote(root)}" if root else base, (urlsplit(store.url).query,)
         )
-    if kind not in _BUCKETS:
+    if kind not in BY_KIND:
         return Location(kind, f"object://{kind}/{id(store):#x}/{quote(root)}", (id(store),))
-    scheme, bucket, family, settings = _BUCKETS[kind]
+    service = BY_KIND[kind]
     config = {str(name).lower(): value for name, value in (store.config or {}).items()}
     prefix = "/".join(part for part in ((store.prefix or "").strip("/"), root) if part)
     known = (
         config.get(name)
-        or config.get(f"{family}_{name}")
-        or os.environ.get(f"{family}_{name}".upper())
-        for name in settings
+        or config.get(f"{service.prefix}_{name}")
+        or os.environ.get(f"{service.prefix}_{name}".upper())
+        for name in service.servers
     )
-    name = config.get(bucket) or config.get("bucket_name") or config.get("container") or ""
-    url = f"{scheme}://{name}" + (f"/{quote(prefix)}" if prefix else "")
+    name = config.get(service.bucket) or config.get("bucket_name") or config.get("container") or ""
+    url = f"{service.schemes[0]}://{name}" + (f"/{quote(prefix)}" if prefix else "")
     return Location(kind, url, tuple(str(value or "").rstrip("/") for value in known))
 
 
@@ -116,7 +106,7 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
     Returns the store, the prefix of every key, and whether it is a plain HTTP server, which does
     not support listing and writing.
     """
-    named = _plain(url)
+    named = plain_url(url)
     try:
         urlsplit(url)
     except ValueError as error:  # its text may contain a part of the URL
@@ -124,6 +114,8 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
         raise StoreError(f"the URL is not valid{message}", named) from None
     scheme, _, rest = url.partition("://")
     scheme = _SCHEMES.get(scheme, scheme)
+    if scheme not in BY_SCHEME:
+        raise StoreError(f"the scheme is not one of {', '.join(BY_SCHEME)}", named)
     web = scheme in ("http", "https")
     plain = web and not options.pop("webdav", False)
     if not web:
@@ -144,8 +136,8 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
     try:
         parts = urlsplit(url)
         if plain:  # obstore adds a slash before a key if there is a query
-            plain_url = urlunsplit(parts._replace(path=parts.path.rstrip("/")))
-            return stores.HTTPStore.from_url(plain_url, **arguments), "", True
+            address = urlunsplit(parts._replace(path=parts.path.rstrip("/")))
+            return stores.HTTPStore.from_url(address, **arguments), "", True
         if web:  # obstore cannot list below the path of an HTTPStore
             top = urlunsplit(parts._replace(path="/"))
             return stores.HTTPStore.from_url(top, **arguments), unquote(parts.path), False
@@ -164,7 +156,7 @@ def first_store(store: Any) -> tuple[Any, float]:
     the time.
     """
     kind = type(store)
-    if kind.__name__ not in _BUCKETS and kind.__name__ != "HTTPStore":
+    if kind.__name__ not in BY_KIND:
         return store, 0.0
     options = dict(store.client_options or {})
     if options.get("connect_timeout") in (None, "10s 1us"):  # as obstore returns the default
@@ -186,32 +178,12 @@ def first_store(store: Any) -> tuple[Any, float]:
     return kind(**further, **settings), seconds
 
 
-def _plain(url: str) -> str:
-    """Return a URL without user, password, query, fragment and trailing slash.
-
-    Does not use ``urlsplit``, which raises an error for invalid URLs.
-    """
-    scheme, separator, rest = re.split(r"[?#]", url, maxsplit=1)[0].partition("://")
-    host, slash, path = rest.partition("/")
-    user, _, behind = host.rpartition("@")
-    # Azure URLs have the container before the account: abfs://container@account.host/path.
-    if not (scheme.lower() in CONTAINERS and user and behind and ":" not in user):
-        host = behind
-    return f"{scheme.lower()}{separator}{host}{slash}{path}".rstrip("/")
-
-
 def _secrets(store: Any) -> Iterator[str]:
     """Iterate over the names of settings that contain credentials."""
     client = getattr(store, "client_options", None) or {}
-    for settings in (getattr(store, "config", None) or {}, client):
-        for name in map(str, settings):
-            if _SECRET.search(name) and not name.lower().endswith("_file"):
-                yield name
-    for name in client.get("default_headers") or ():
-        if _SECRET.search(str(name)):
-            yield f"the header {name}"
+    yield from names_of_secrets({**(getattr(store, "config", None) or {}), **client})
     for address in (getattr(store, "url", ""), client.get("proxy_url")):
-        if address and str(address).rstrip("/") != _plain(str(address)):
+        if address and str(address).rstrip("/") != plain_url(str(address)):
             yield "the address"
 
 

@@ -1,4 +1,4 @@
-"""The region of a bucket of S3, which the service states if a request went to another one."""
+"""The region of a bucket of S3, which the service states in a response."""
 
 from __future__ import annotations
 
@@ -14,26 +14,21 @@ from zarr_core.messages import log
 from zarr_stores._first_contact import CONNECT_SECONDS
 
 _DEFAULT: Final = "us-east-1"
-_REGION: Final = re.compile(r"<Region>([a-z0-9-]{1,40})</Region>")
 _NAME: Final = re.compile(r"[a-z0-9-]{1,40}")
 _HEADER: Final = "x-amz-bucket-region"
 _GLOBAL: Final = "https://s3.amazonaws.com"
-_OF_AWS: Final = re.compile(r"(?<=[/.]s3[.-])[a-z0-9-]+(?=\.amazonaws\.com)")
 
 
-def store_in_region(store: Any, error: Exception, endpoint: str, named: object) -> Any:
+def store_in_region(store: Any, endpoint: str, named: object) -> Any:
     """Return a store of obstore for the region in which its bucket is."""
     config = dict(store.config)
-    stated = _REGION.search(str(error).partition("Debug source")[0])
-    region = stated[1] if stated else _requested_region(store, endpoint)
+    region = _requested_region(store, endpoint)
     if region is None or region == config.get("region", _DEFAULT):
         return None
     log("retries", "%s: the bucket is in the region %s; the option region saves a request",
         named, region,
     )  # fmt: skip
     config["region"] = region
-    if _OF_AWS.search(endpoint):
-        config["endpoint"] = _OF_AWS.sub(region, endpoint)
     return type(store)(
         config=config,
         prefix=store.prefix,

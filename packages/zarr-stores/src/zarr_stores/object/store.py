@@ -11,7 +11,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
-    BufferByteReader,
     ByteRange,
     ByteReader,
     CachingStore,
@@ -30,9 +29,9 @@ from zarr_stores.cache.pool import CachePool
 from zarr_stores.object.client import Client
 from zarr_stores.object.location import store_from_url
 from zarr_stores.object.reader import ObjectReader
-from zarr_stores.object.response import DecodedResponse, HeldResponse, generation_of
+from zarr_stores.object.response import HeldResponse, generation_of
+from zarr_stores.object.services import BY_KIND, OTHER
 from zarr_stores.object.update import Updates
-from zarr_stores.object.webdav import WebDavUpdates
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -45,13 +44,14 @@ if TYPE_CHECKING:
 
 __all__ = ["ObjectStore"]
 
-REQUESTS = 256
-HTTP_REQUESTS = 64  # many servers limit the connections of all clients to a few hundred
 GAP_BYTES = 1 << 18
 _FIRST = ByteRange(0, 1 << 16)
 _MAX_OPENINGS_NBYTES = 1 << 23
-_BULK = {"S3Store": 1000, "AzureStore": 256}  # keys that one request removes
-
+_ONE_WRITER = (
+    "cannot be created or updated exclusively: most WebDAV servers ignore conditional writes, so "
+    "changes by several writers could be lost; if this process is the only writer, pass "
+    "storage_options={'conditional': False}; whole chunks of existing arrays can be written without it"
+)
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]").search
 
@@ -72,8 +72,8 @@ class ObjectStore(CachingStore):
         Gap between two parts of a value, in bytes, up to which they are read together.
     conditional : bool
         Whether the service supports conditional writes (``If-Match``, ``If-None-Match``).
-        If not, :meth:`update` excludes only other threads of this process.  If a WebDAV
-        server does not support them, :meth:`update` raises an error unless this is False.
+        If not, :meth:`update` excludes only other threads of this process.  For a WebDAV
+        server, :meth:`update` raises an error unless this is False.
     listing : bool
         Whether the service can list keys; plain HTTP servers cannot.
     denied_is_missing : bool
@@ -85,8 +85,6 @@ class ObjectStore(CachingStore):
     Notes
     -----
     Requests are retried if that is safe, according to the ``retry_config`` of the store.
-    Values with a ``Content-Encoding`` of gzip or deflate are decompressed, up to 256 MiB unless
-    the metadata permits more; ``getsize`` is the length of the stored form.
     URLs, messages and pickles contain no credentials.
     """
 
@@ -101,9 +99,9 @@ class ObjectStore(CachingStore):
         root: str = "",
         denied_is_missing: bool = False,
     ) -> None:
-        http = type(store).__name__ == "HTTPStore"
+        self._service = BY_KIND.get(type(store).__name__, OTHER)
         if max_concurrency is None:
-            max_concurrency = HTTP_REQUESTS if http else REQUESTS
+            max_concurrency = self._service.max_concurrency
         if max_concurrency < 1 or gap_nbytes < 0:
             raise StoreError(
                 "max_concurrency must be at least 1 and gap_nbytes at least 0, "
@@ -120,14 +118,13 @@ class ObjectStore(CachingStore):
         # again.  The requests for other parts verify that the value was not replaced.
         self._openings = CachePool(_MAX_OPENINGS_NBYTES)
         self._location = self._client.location
-        self._updates = (WebDavUpdates if http else Updates)(self._client)
+        self._updates = Updates(self._client)
         self.traits = StoreTraits(
             opening_nbytes=_FIRST.length or 0,
             gap_nbytes=gap_nbytes,
             endpoint=self._location.further,
         )
         self._conditional = conditional
-        self._suffixes = self._location.kind != "AzureStore"
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
@@ -187,7 +184,7 @@ class ObjectStore(CachingStore):
         if out is not None and not limit:
             return out[:0] if (size := self.getsize(key)) == 0 else size
         wanted = None if out is None else (0, limit)
-        result = self._client.get(_checked(key), wanted, limit)
+        result = self._client.get(_checked(key), wanted)
         if result is None:
             return None
         size = int(result.meta["size"])  # known before the body is received
@@ -238,7 +235,7 @@ class ObjectStore(CachingStore):
         start, length = first or _FIRST
         wanted: Any
         if start < 0:
-            if not self._suffixes:
+            if not self._service.has_suffix_ranges:
                 return self.open_value(key)
             wanted = {"suffix": -start}
         elif length is None:
@@ -248,8 +245,6 @@ class ObjectStore(CachingStore):
         result = self._client.get(_checked(key), wanted)
         if result is None:
             return None
-        if isinstance(result, DecodedResponse):
-            return BufferByteReader(result.bytes())
         return self._reader(key, result)
 
     def open_cached(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
@@ -307,8 +302,7 @@ class ObjectStore(CachingStore):
         ------
         StoreError
             If other writers changed the value at every attempt, if a response was lost and it is
-            unknown whether the new value was stored, or if a WebDAV server does not support
-            conditional writes.
+            unknown whether the new value was stored, or for a WebDAV server.
 
         Notes
         -----
@@ -318,6 +312,8 @@ class ObjectStore(CachingStore):
         """
         self._check_writable(key)
         self._openings.forget(key)
+        if self._conditional and self._location.kind == "HTTPStore":
+            raise StoreError(_ONE_WRITER, self, key)
         with key_lock(self._location, key):
             if self._conditional:
                 self._conditional = self._updates.make(key, change)
@@ -336,7 +332,7 @@ class ObjectStore(CachingStore):
             self._check_writable(key)
         for key in names:
             self._openings.forget(key)
-        count = _BULK.get(self._location.kind, 1)
+        count = self._service.bulk
 
         def work(some: Keys) -> None:
             # If one key is missing, others may not have been removed.
@@ -349,8 +345,7 @@ class ObjectStore(CachingStore):
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        self._check_listing(prefix)
-        return self._client.list(prefix)
+        return (key for key, _ in self.list_sizes(prefix))
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
         self._check_listing(prefix)

@@ -7,8 +7,6 @@ of each new object contains marks of the last changes, by which a writer recogni
 
 from __future__ import annotations
 
-import random
-import time
 from datetime import timedelta
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +15,7 @@ from zarr_core.extension import ByteReader, StoreError, ValueReplacedError
 from zarr_core.interfaces.store import SetIfMissing
 from zarr_core.messages import log
 
+from zarr_stores._first_contact import Attempts
 from zarr_stores.object import errors as errors
 from zarr_stores.object.reader import ObjectReader
 from zarr_stores.object.response import generation_of
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 MARKS: Final = "zarrchanges"  # letters only: Azure requires identifiers
 _KEPT: Final = 64  # marks; S3 limits all metadata to 2 KiB
 _MAX_ATTEMPTS: Final = 100  # attempts of a change, in case of conflicts
-_LONGEST_WAIT: Final = 0.5  # seconds between two attempts
 _RETRIES: Final = 10  # number of retries after lost responses, unless the store has another
 _LIMIT: Final = timedelta(minutes=3)  # time limit of the retries, unless the store has another
 UNKNOWN: Final = "it is unknown whether the new value was stored: check it before changing it again"
@@ -46,25 +44,23 @@ class Updates:
 
     def make(self, key: str, change: Change) -> bool:
         """Change an object; return False if the service does not support conditional writes."""
-        for attempt in range(_MAX_ATTEMPTS):
-            if attempt == 0 and isinstance(change, SetIfMissing) and change.known_missing:
-                done = self._store(key, change(None), "create", ["new"])  # type: ignore[arg-type]  # a value
-                if done:
-                    return True
-            done = self._try(key, change)
-            if done is not False:
-                return done is True
+        attempts = Attempts(count=_MAX_ATTEMPTS, first=0.01, longest=0.5)
+        created = isinstance(change, SetIfMissing) and change.known_missing
+        if created and self._store(key, change(None), "create", ["new"]):  # type: ignore[arg-type]  # a value
+            return True
+        while (done := self._try(key, change)) is False:
             log("retries", "%s %r was changed by another writer; updating it again",
                 self._client.location, key,
             )  # fmt: skip
-            pause(attempt)
-        raise StoreError(
-            f"was replaced {_MAX_ATTEMPTS} times during an update; if there are no other writers, the "
-            "service does not support conditional writes: pass "
-            "storage_options={'conditional': False}",
-            self._client.location,
-            key,
-        )
+            if not attempts.again():
+                raise StoreError(
+                    f"was replaced {_MAX_ATTEMPTS} times during an update; if there are no other "
+                    "writers, the service does not support conditional writes: pass "
+                    "storage_options={'conditional': False}",
+                    self._client.location,
+                    key,
+                )
+        return done is True
 
     def _try(self, key: str, change: Change) -> bool | None:
         """Change an object; return False after a conflict, None if conflicts cannot be detected."""
@@ -100,8 +96,9 @@ class Updates:
         """Store a value if the old one is unchanged; None if the service has no conditions."""
         marks = [*marks[1 - _KEPT :], token_hex(4)]
         noted = {MARKS: " ".join(marks)}
-        doubted, until = False, time.monotonic() + self._limit.total_seconds()
-        for attempt in range(self._retries + 1):
+        doubted = False
+        attempts = Attempts(self._limit.total_seconds(), self._retries + 1, 0.01, 0.5)
+        while True:
             try:
                 self._client.put(key, value, mode=mode, attributes=noted)
                 return True
@@ -111,13 +108,10 @@ class Updates:
                 doubted = doubted or errors.may_be_completed(error)
                 if errors.is_conflict(error) or errors.is_missing_key(error):
                     return doubted and self._went_in(key, marks)
-                late = attempt == self._retries or time.monotonic() > until
-                if late or not errors.is_lost(error):
+                if not errors.is_lost(error) or not attempts.again():
                     if doubted and self._is_there(key, marks[-1]):
                         return True
                     raise self._failure(error, key, doubted) from None
-            pause(attempt)
-        raise AssertionError("the last attempt raises")
 
     def _went_in(self, key: str, marks: list[str]) -> bool:
         """Return whether a value was stored before the current one, or is the current one."""
@@ -156,8 +150,3 @@ def _marks(result: Any) -> list[str]:
         if name.lower() == MARKS:
             return marks.split()
     return []
-
-
-def pause(attempt: int) -> None:
-    """Wait before another attempt, at random and longer each time."""
-    time.sleep(random.uniform(0, min(_LONGEST_WAIT, 0.01 * 2**attempt)))

@@ -7,21 +7,13 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import (
-    Location,
-    MetadataValidationError,
-    ValidationProblem,
-    json_pointer,
-    strictjson,
-)
+from zarr_core.extension import Location, json_pointer, strictjson
 
-from zarr_stores.databases.database_store import is_key
 from zarr_stores.references.entries import References, Target
 from zarr_stores.references.templates import expand
-from zarr_stores.sorted_keys import SortedKeys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
 
 _BASE64 = "base64:"
 _LAST = 1 << 63  # limit of offsets and lengths in bytes
@@ -29,17 +21,12 @@ _MOST_GENERATED = 10_000_000
 
 
 class JSONReferences(References):
-    """References in a JSON document.
-
-    Invalid keys are not listed, because no chunk can have such a key.
-    """
+    """References in a JSON document."""
 
     def __init__(self, document: Any, location: Location, templates: Mapping[str, str]) -> None:
-        self._location = location
+        super().__init__(location)
         if not isinstance(document, dict):
             raise self._wrong("", "must be an object")
-        # Lists are converted on access: there may be millions, of which few are needed.
-        self._entries: dict[str, bytes | Target | list[Any]] = {}
         version = document.get("version", 0)
         if "version" not in document or isinstance(version, list | dict | str):
             self._take(document, {}, "")
@@ -53,29 +40,6 @@ class JSONReferences(References):
             raise self._wrong(
                 "/version", f"version {version!r} is not supported; must be 1 or missing"
             )
-        self._sorted: SortedKeys | None = None
-
-    def get(self, key: str) -> bytes | Target | None:
-        entry = self._entries.get(key)
-        return Target(*entry) if isinstance(entry, list) else entry
-
-    def keys(self, prefix: str) -> Iterator[str]:
-        return self._listed().below(prefix)
-
-    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        return self._listed().list_dir(prefix)
-
-    def urls(self) -> Iterable[str]:
-        return {
-            entry[0] for entry in list(self._entries.values()) if isinstance(entry, Target | list)
-        }
-
-    def _listed(self) -> SortedKeys:
-        if self._sorted is None:
-            self._sorted = SortedKeys(filter(is_key, list(self._entries)))
-        return self._sorted
-
-    # --- parsing ---
 
     def _take(self, references: Mapping[str, Any], names: Mapping[str, Any], pointer: str) -> None:
         filled: dict[str, str] = {}
@@ -126,9 +90,6 @@ class JSONReferences(References):
         if not isinstance(value, dict):
             raise self._wrong(f"/{name}", "must be an object")
         return value
-
-    def _wrong(self, pointer: str, message: str) -> MetadataValidationError:
-        return MetadataValidationError(self._location, [ValidationProblem(pointer, message)])
 
 
 def _is_plain(value: list[Any]) -> bool:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zarr_core.extension import ByteRange, StoreReadError
+from zarr_core.extension import (
+    ByteRange,
+    MetadataValidationError,
+    StoreReadError,
+    ValidationProblem,
+)
 from zarr_core.interfaces.byte_reader import SubrangeReader
+
+from zarr_stores.databases.database_store import is_key
+from zarr_stores.sorted_keys import SortedKeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from zarr_core.extension import ByteReader
+    from zarr_core.extension import ByteReader, Location
 
 
 class Target(NamedTuple):
@@ -48,21 +56,39 @@ class PartReader(SubrangeReader):
             )
 
 
-class References(ABC):
-    """Mapping of keys to targets and inline values."""
+class References:
+    """Targets and inline values by key.
 
-    @abstractmethod
+    Lists ``[url, offset, length]`` are converted on access: there may be millions, of which few
+    are needed.  Invalid keys are not listed, because no chunk can have such a key.
+    """
+
+    def __init__(self, location: Location) -> None:
+        self._location = location
+        self._entries: dict[str, bytes | Target | list[Any]] = {}
+
     def get(self, key: str) -> bytes | Target | None:
         """Return the target or inline value of a key; None if the key is missing."""
+        entry = self._entries.get(key)
+        return Target(*entry) if isinstance(entry, list) else entry
 
-    @abstractmethod
     def keys(self, prefix: str) -> Iterator[str]:
         """Iterate over all keys below a prefix."""
+        return self._sorted.below(prefix)
 
-    @abstractmethod
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         """Return the keys and prefixes directly below a prefix."""
+        return self._sorted.list_dir(prefix)
 
-    @abstractmethod
     def urls(self) -> Iterable[str] | None:
         """Return the URLs of the targets; None if all files would have to be read."""
+        return {
+            entry[0] for entry in list(self._entries.values()) if isinstance(entry, Target | list)
+        }
+
+    @cached_property
+    def _sorted(self) -> SortedKeys:
+        return SortedKeys(filter(is_key, list(self._entries)))
+
+    def _wrong(self, pointer: str, message: str) -> MetadataValidationError:
+        return MetadataValidationError(self._location, [ValidationProblem(pointer, message)])

@@ -12,19 +12,11 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import (
-    Location,
-    MetadataValidationError,
-    StoreError,
-    ValidationProblem,
-    read_metadata,
-    strictjson,
-)
+from zarr_core.extension import Location, StoreError, read_metadata, strictjson
 
 from zarr_stores.references.document import target
 from zarr_stores.references.entries import References, Target
 from zarr_stores.remedies import required
-from zarr_stores.sorted_keys import SortedKeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,7 +35,7 @@ class ParquetReferences(References):
     def __init__(self, store: Store, prefix: str, count: int) -> None:
         self._store = store
         self._prefix = prefix
-        self._location = Location(store, key=prefix + _CONSOLIDATED)
+        super().__init__(Location(store, key=prefix + _CONSOLIDATED))
         stored = read_metadata(store, prefix + _CONSOLIDATED)
         if stored is None:
             raise StoreError(
@@ -57,20 +49,19 @@ class ParquetReferences(References):
         if type(size) is not int or size < 1:
             raise self._wrong("/record_size", f"must be a positive integer, not {size!r}")
         self._record_size = size
-        self._documents = {key: strictjson.encode(value) for key, value in metadata.items()}
         whole: JSON = {"metadata": metadata, "zarr_consolidated_format": 1}
-        self._documents[_CONSOLIDATED] = strictjson.encode(whole)
+        documents = {**metadata, _CONSOLIDATED: whole}
+        self._entries = {key: strictjson.encode(value) for key, value in documents.items()}
         self._grids = {
             key.removesuffix(".zarray").rstrip("/"): self._grid(key, value)
             for key, value in metadata.items()
             if key.rpartition("/")[2] == ".zarray"
         }
-        self._sorted = SortedKeys(self._documents)
         self._table = lru_cache(max(1, count))(self._read_table)
 
     def get(self, key: str) -> bytes | Target | None:
-        if key in self._documents:
-            return self._documents[key]
+        if key in self._entries:
+            return super().get(key)
         path, _, name = key.rpartition("/")
         counts = self._grids.get(path)
         number = None if counts is None else _number(name, counts)
@@ -80,14 +71,14 @@ class ParquetReferences(References):
         return self._row(self._table(path, record), row, key)
 
     def keys(self, prefix: str) -> Iterator[str]:
-        yield from self._sorted.below(prefix)
+        yield from super().keys(prefix)
         for path in self._grids:
             array_prefix = f"{path}/" if path else ""
             if array_prefix.startswith(prefix):
                 yield from self._chunks(path, array_prefix)
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        keys, prefixes = self._sorted.list_dir(prefix)
+        keys, prefixes = super().list_dir(prefix)
         path = prefix.rstrip("/")
         if path in self._grids:
             keys += self._chunks(path, prefix)
@@ -180,9 +171,6 @@ class ParquetReferences(References):
         return tuple(
             -(-size // length) for size, length in zip(shape or (), chunks or (), strict=True)
         )
-
-    def _wrong(self, pointer: str, message: str) -> MetadataValidationError:
-        return MetadataValidationError(self._location, [ValidationProblem(pointer, message)])
 
 
 def _there(table: Any) -> Iterable[bool]:

@@ -90,8 +90,8 @@ def source_of(
         text_of = f"{protocol}://{text_of}"
     if (path := local_path(text_of)) is not None:
         path = os.path.abspath(path)
-        store, key = open_target(f"file://{path}", {}, through_fsspec=False)
+        store, key = open_target(f"file://{path}", {})
         return Source(f"reference://{quote(path)}", os.path.dirname(path), False, None, store, key)
-    store, key = open_target(text_of, options, through_fsspec=protocol is not None)
+    store, key = open_target(text_of, options)
     url = f"reference+{without_secrets(text_of)}"
     return Source(url, directory_of(text_of), True, None, store, key)

@@ -24,7 +24,6 @@ from zarr_core.extension import (
     check_key,
     check_prefix,
 )
-from zarr_core.threads import parallel_for
 
 from zarr_stores._reader_store import ReaderStore
 from zarr_stores.references.entries import PartReader, Target
@@ -39,8 +38,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr_core.extension import Buffer, ByteReader
-    from zarr_core.interfaces.store import Listing, Values
-
+    from zarr_core.interfaces.store import Listing
 
 __all__ = ["ReferenceStore"]
 
@@ -69,8 +67,7 @@ class ReferenceStore(ImmutableStore, ReaderStore):
     templates : mapping, optional
         Templates that replace those of the document.
     remote_protocol : str, optional
-        Scheme of targets without one.  If it is passed, targets are read through fsspec and
-        ``remote_options`` are options of fsspec.
+        Scheme of targets without one.
     remote_options : mapping, optional
         Options of the stores of remote targets, as ``storage_options`` for their URLs.
     target_protocol : str, optional
@@ -186,45 +183,6 @@ class ReferenceStore(ImmutableStore, ReaderStore):
         entry = self._entry(key)
         return entry if isinstance(entry, bytes) else super().get(key)
 
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        """Return parts of values in the given order; near parts of one file are read together."""
-        requested = [*key_ranges]
-        values: Values = [None] * len(requested)
-        by_file: dict[str, list[int]] = {}
-        for number, (key, part) in enumerate(requested):
-            entry = self._entry(key)
-            if isinstance(entry, bytes):
-                start, stop = part.within(len(entry))
-                values[number] = entry[start:stop]
-            elif entry is not None:
-                by_file.setdefault(entry.url, []).append(number)
-
-        def work(numbers: list[int]) -> None:
-            readers: list[PartReader] = []
-            parts: list[tuple[int, memoryview]] = []
-            try:
-                for number in numbers:
-                    key, part = requested[number]
-                    entry = self._entry(key)
-                    assert entry is not None
-                    assert not isinstance(entry, bytes)
-                    shared = readers[0].inner if readers else None
-                    reader = self._opened(key, entry, part, shared)
-                    readers.append(reader)
-                    start, stop = part.within(reader.size)
-                    buffer = memoryview(bytearray(stop - start))
-                    values[number] = buffer
-                    if buffer:
-                        parts.append((reader.start + start, buffer))
-                if parts:
-                    readers[0].inner.read_into(parts)
-            finally:
-                if readers:
-                    readers[0].close()
-
-        parallel_for(by_file.values(), work, self.max_concurrency is not None, self.max_concurrency)
-        return values
-
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         entry = self._entry(key)
         if entry is None:
@@ -273,18 +231,11 @@ class ReferenceStore(ImmutableStore, ReaderStore):
     def _entry(self, key: str) -> bytes | Target | None:
         return self._entries.get(check_key(key))
 
-    def _opened(
-        self,
-        key: str,
-        entry: Target,
-        first: ByteRange | None = None,
-        whole: ByteReader | None = None,
-    ) -> PartReader:
+    def _opened(self, key: str, entry: Target, first: ByteRange | None = None) -> PartReader:
         """Open the target of a reference."""
         try:
-            if whole is None:
-                store, name = self._targets.resolve(entry.url)
-                whole = store.open_value(name, entry.part(first))
+            store, name = self._targets.resolve(entry.url)
+            whole = store.open_value(name, entry.part(first))
             if whole is None:
                 raise StoreReadError("does not exist")
             return PartReader(whole, entry)

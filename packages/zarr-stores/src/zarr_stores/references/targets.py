@@ -65,11 +65,9 @@ class Targets:
         return self._store(root), key
 
     def _open_store(self, root: str) -> Store:
-        options = {} if local_path(root) is not None else self._options
-        fsspec = bool(self._protocol) and bool(self._options)
         if self._allow is not None and root.partition("://")[0] in _WEB:
-            return _without_redirects(root, options, of_fsspec=fsspec)
-        return _store(root, options, through_fsspec=fsspec)
+            return _without_redirects(root, self._options)
+        return _store(root, self._options)
 
     def _complete(self, url: str) -> str:
         """Return a URL with a scheme; symbolic links of local files are resolved."""
@@ -133,10 +131,10 @@ def directory_of(url: str) -> str:
     return url.rpartition("/")[0]
 
 
-def open_target(url: str, options: Mapping[str, Any], *, through_fsspec: bool) -> tuple[Store, str]:
+def open_target(url: str, options: Mapping[str, Any]) -> tuple[Store, str]:
     """Return the store and the key of a file."""
     root, key = _split(url)
-    return _store(root, options, through_fsspec=through_fsspec), key
+    return _store(root, options), key
 
 
 def _beginning(given: str) -> str:
@@ -187,20 +185,18 @@ def _headers(options: Mapping[str, Any]) -> dict[str, str]:
     return {**(client.get("default_headers") or {}), **(options.get("headers") or {})}
 
 
-def _without_redirects(root: str, options: Mapping[str, Any], *, of_fsspec: bool) -> Store:
+def _without_redirects(root: str, options: Mapping[str, Any]) -> Store:
     """A store of a web server that does not follow redirects, which obstore always does."""
-    if not of_fsspec:
-        kept = {
-            name: options[name] for name in ("max_concurrency", "gap_nbytes") if name in options
-        }
-        options = {**kept, "headers": _headers(options)}
-    return FsspecStore.from_url(f"fsspec+{root}", read_only=True, **options, allow_redirects=False)
+    kept = {name: options[name] for name in ("max_concurrency", "gap_nbytes") if name in options}
+    return FsspecStore.from_url(
+        f"fsspec+{root}", read_only=True, headers=_headers(options), allow_redirects=False, **kept
+    )
 
 
-def _store(root: str, options: Mapping[str, Any], *, through_fsspec: bool) -> Store:
+def _store(root: str, options: Mapping[str, Any]) -> Store:
     path = local_path(root)
     if path is not None:
         return LocalStore(path, read_only=True)
-    if root.partition("://")[0] in _OBJECTS and not through_fsspec:
+    if root.partition("://")[0] in _OBJECTS:
         return ObjectStore.from_url(root, read_only=True, **options)
     return FsspecStore.from_url(f"fsspec+{root}", read_only=True, **options)

@@ -3,40 +3,78 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import wraps
 from itertools import chain, islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from zarr_core.extension import ByteReader, WrapperStore
+from zarr_core.extension import ByteReader, Store, WrapperStore
 from zarr_core.interfaces.byte_reader import WrapperReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, Change
-    from zarr_core.interfaces.store import Listing, Values
 
+    _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 __all__ = ["READS", "ObservedStore"]
 
 T = TypeVar("T")
 
-READS = frozenset(
-    {
-        "get",
-        "get_limited",
-        "get_partial_values",
-        "open_value",
-        "exists",
-        "getsize",
-        "generation",
-        "list_prefix",
-        "list_sizes",
-        "list_dir",
-        "reader.read_into",
-        "reader.read",
-    }
-)
+READS = frozenset({
+    "get", "get_limited", "get_partial_values", "open_value", "exists", "getsize", "generation",
+    "list_prefix", "list_sizes", "list_dir", "reader.read_into", "reader.read",
+})  # fmt: skip
 """Operations that do not change data."""
+
+
+def _nothing(*_: object) -> int:
+    return 0
+
+
+def _length(value: Buffer | None, *_: object) -> int:
+    return 0 if value is None else len(value)
+
+
+def _all(value: Buffers) -> int:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return len(value)
+    return sum(map(len, value))
+
+
+def _observed(
+    method: _Method,
+    nbytes: Callable[..., int] = _nothing,
+    convert: Callable[[Any], Any] = lambda result: result,
+) -> _Method:
+    """Return a method that performs the same method of the inner store.
+
+    ``nbytes`` takes the result and the arguments, ``convert`` the result of the inner store.
+    """
+    name = method.__name__
+
+    @wraps(method, updated=())  # not abstract
+    def observed(self: ObservedStore, first: Any, *others: Any) -> Any:
+        if isinstance(first, str):
+            keys = first
+        else:
+            first = list(first)
+            keys = " ".join(item if isinstance(item, str) else item[0] for item in first)
+        return self.perform(
+            name,
+            keys,
+            lambda: convert(getattr(self.inner, name)(first, *others)),
+            lambda result: nbytes(result, first, *others),
+        )
+
+    return cast("_Method", observed)
+
+
+def _start_listing(listing: Iterable[T]) -> Iterator[T]:
+    """Start a lazy listing by requesting its first item."""
+    rest = iter(listing)
+    first = [*islice(rest, 1)]
+    return chain(first, rest)
 
 
 class ObservedStore(WrapperStore):
@@ -55,8 +93,13 @@ class ObservedStore(WrapperStore):
 
     # --- readable ---
 
-    def get(self, key: str) -> Buffer | None:
-        return self.perform("get", key, lambda: self.inner.get(key), _length)
+    get = _observed(Store.get, _length)
+    get_partial_values = _observed(
+        Store.get_partial_values, lambda values, _: sum(map(_length, values))
+    )
+    exists = _observed(Store.exists)
+    getsize = _observed(Store.getsize)
+    generation = _observed(Store.generation)
 
     def get_limited(
         self, key: str, limit: int, out: memoryview | None = None
@@ -69,16 +112,6 @@ class ObservedStore(WrapperStore):
 
         return self.perform("get" if out is None else "get_limited", key, work, nbytes)
 
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        requested = list(key_ranges)
-        keys = " ".join(key for key, _ in requested)
-        return self.perform(
-            "get_partial_values",
-            keys,
-            lambda: self.inner.get_partial_values(requested),
-            lambda values: sum(map(_length, values)),
-        )
-
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return self._open(key, lambda: self.inner.open_value(key, first))
 
@@ -89,28 +122,15 @@ class ObservedStore(WrapperStore):
         reader = self.perform("open_value", key, work, _nothing)
         return None if reader is None else _Reader(self, reader, key)
 
-    def exists(self, key: str) -> bool:
-        return self.perform("exists", key, lambda: self.inner.exists(key), _nothing)
-
-    def getsize(self, key: str) -> int | None:
-        return self.perform("getsize", key, lambda: self.inner.getsize(key), _nothing)
-
-    def generation(self, key: str) -> str | None:
-        return self.perform("generation", key, lambda: self.inner.generation(key), _nothing)
-
     # --- writeable ---
 
-    def set(self, key: str, value: Buffers) -> None:
-        self.perform("set", key, lambda: self.inner.set(key, value), lambda _: _all(value))
-
-    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
-        items = list(values)
-        self.perform(
-            "set_values",
-            " ".join(key for key, _ in items),
-            lambda: self.inner.set_values(items),
-            lambda _: sum(_all(value) for _, value in items),
-        )
+    set = _observed(Store.set, lambda _, key, value: _all(value))
+    set_values = _observed(
+        Store.set_values, lambda _, items: sum(_all(value) for _, value in items)
+    )
+    erase = _observed(Store.erase)
+    erase_values = _observed(Store.erase_values)
+    erase_prefix = _observed(Store.erase_prefix)
 
     def update(self, key: str, change: Change) -> None:
         written = 0
@@ -124,32 +144,11 @@ class ObservedStore(WrapperStore):
 
         self.perform("update", key, lambda: self.inner.update(key, watched), lambda _: written)
 
-    def erase(self, key: str) -> None:
-        self.perform("erase", key, lambda: self.inner.erase(key), _nothing)
-
-    def erase_values(self, keys: Iterable[str]) -> None:
-        names = list(keys)
-        self.perform(
-            "erase_values", " ".join(names), lambda: self.inner.erase_values(names), _nothing
-        )
-
-    def erase_prefix(self, prefix: str) -> None:
-        self.perform("erase_prefix", prefix, lambda: self.inner.erase_prefix(prefix), _nothing)
-
     # --- listable ---
 
-    def list_prefix(self, prefix: str) -> Iterator[str]:
-        return self.perform(
-            "list_prefix", prefix, lambda: _start_listing(self.inner.list_prefix(prefix)), _nothing
-        )
-
-    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
-        return self.perform(
-            "list_sizes", prefix, lambda: _start_listing(self.inner.list_sizes(prefix)), _nothing
-        )
-
-    def list_dir(self, prefix: str) -> Listing:
-        return self.perform("list_dir", prefix, lambda: self.inner.list_dir(prefix), _nothing)
+    list_prefix = _observed(Store.list_prefix, convert=_start_listing)
+    list_sizes = _observed(Store.list_sizes, convert=_start_listing)
+    list_dir = _observed(Store.list_dir)
 
 
 class _Reader(WrapperReader):
@@ -174,24 +173,3 @@ class _Reader(WrapperReader):
         return self._store.perform(
             "reader.read", self._key, lambda: self.inner.read(start, length), len
         )
-
-
-def _start_listing(listing: Iterable[T]) -> Iterator[T]:
-    """Start a lazy listing by requesting its first item."""
-    rest = iter(listing)
-    first = [*islice(rest, 1)]
-    return chain(first, rest)
-
-
-def _nothing(_: object) -> int:
-    return 0
-
-
-def _length(value: Buffer | None) -> int:
-    return 0 if value is None else len(value)
-
-
-def _all(value: Buffers) -> int:
-    if isinstance(value, bytes | bytearray | memoryview):
-        return len(value)
-    return sum(map(len, value))

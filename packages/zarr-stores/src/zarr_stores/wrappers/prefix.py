@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from zarr_core.extension import WrapperStore, check_key, check_prefix
+from zarr_core.extension import Store, WrapperStore, check_key, check_prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
-    from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change, Store
+    from zarr_core.extension import Buffers, ByteRange, ByteReader
     from zarr_core.interfaces.store import Listing, Values
 
+    _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 __all__ = ["PrefixStore"]
+
+
+def _translated(method: _Method) -> _Method:
+    """Return a method that calls the same method of the inner store with the key of that store."""
+    name = method.__name__
+
+    @wraps(method, updated=())  # not abstract
+    def translated(self: PrefixStore, key: str, *others: Any, **options: Any) -> Any:
+        return getattr(self.inner, name)(self._key(key), *others, **options)
+
+    return cast("_Method", translated)
 
 
 class PrefixStore(WrapperStore):
@@ -56,19 +69,15 @@ class PrefixStore(WrapperStore):
 
     # --- readable ---
 
-    def get(self, key: str) -> Buffer | None:
-        return self.inner.get(self._key(key))
-
-    def get_limited(
-        self, key: str, limit: int, out: memoryview | None = None
-    ) -> Buffer | int | None:
-        return self.inner.get_limited(self._key(key), limit, out)
+    get = _translated(Store.get)
+    get_limited = _translated(Store.get_limited)
+    open_value = _translated(Store.open_value)
+    exists = _translated(Store.exists)
+    getsize = _translated(Store.getsize)
+    generation = _translated(Store.generation)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         return self.inner.get_partial_values([(self._key(key), part) for key, part in key_ranges])
-
-    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        return self.inner.open_value(self._key(key), first)
 
     def open_cached(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return super().open_cached(self._key(key), first)
@@ -76,28 +85,14 @@ class PrefixStore(WrapperStore):
     def discard_cached(self, key: str) -> None:
         super().discard_cached(self._key(key))
 
-    def exists(self, key: str) -> bool:
-        return self.inner.exists(self._key(key))
-
-    def getsize(self, key: str) -> int | None:
-        return self.inner.getsize(self._key(key))
-
-    def generation(self, key: str) -> str | None:
-        return self.inner.generation(self._key(key))
-
     # --- writeable ---
 
-    def set(self, key: str, value: Buffers) -> None:
-        self.inner.set(self._key(key), value)
+    set = _translated(Store.set)
+    update = _translated(Store.update)
+    erase = _translated(Store.erase)
 
     def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
         self.inner.set_values([(self._key(key), value) for key, value in values])
-
-    def update(self, key: str, change: Change) -> None:
-        self.inner.update(self._key(key), change)
-
-    def erase(self, key: str) -> None:
-        self.inner.erase(self._key(key))
 
     def erase_values(self, keys: Iterable[str]) -> None:
         self.inner.erase_values([self._key(key) for key in keys])
