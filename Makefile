@@ -12,6 +12,9 @@ PYTEST ?= -n $(JOBS) --dist worksteal
 # Versions of what pip installs; empty for the newest.
 CONSTRAINTS ?= constraints.txt
 
+# Tests start hundreds of interpreters: they share compiled modules.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := $(VENV)/bin
 # The only package that needs a compiler; it is optional.
 NATIVE := packages/zarr-native
