@@ -142,8 +142,7 @@ release-check: export ZARR_CORE_SLOW_TESTS = 1
 release-check: $(VENV)/.dev
 	-@$(BIN)/python scripts/check_release.py $(TAG)
 	@$(MAKE) --no-print-directory wheels docs
-	@$(BIN)/python -m pytest -n $(JOBS) tests/packaging tests/docs tests/interop/test_fixtures.py \
-	    tests/interop/test_golden_stores.py
+	@$(BIN)/python -m pytest -n $(JOBS) tests/packaging tests/docs tests/interop/test_fixtures.py
 	@$(BIN)/python scripts/check_release.py $(TAG)
 
 old-writers: $(VENV)/.python
