@@ -12,7 +12,6 @@ import dataclasses
 import json
 import tempfile
 import warnings
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,6 +35,7 @@ DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 CASES = tuple(all_cases())
 BY_ID = {case.id: case for case in CASES}
 WRITER = ZarrCore()
+CAPABILITIES = capabilities_of(WRITER)
 
 
 class Stored(dict):
@@ -71,9 +71,7 @@ class Fault:
     Parameters
     ----------
     name : str
-        A unique name.
-    clause : str
-        What it violates, in words.
+        A unique name, which says what is wrong.
     hint : str
         A part of the ids of cases that are tried first.
     before, after : callable, optional
@@ -85,7 +83,6 @@ class Fault:
     """
 
     name: str
-    clause: str
     hint: str = ""
     before: Callable[[Stored, Mapping[str, Any]], None] | None = None
     after: Callable[[Stored, Mapping[str, Any]], None] | None = None
@@ -209,51 +206,38 @@ def replaced(texts):
 # --- the search for a case that finds a fault ---
 
 
-def found_by(fault):
-    """Return the id and the reason of the first case that finds a fault; None if it survives."""
-    return _found_in_writing(fault) if fault.after else _found_in_reading(fault)
-
-
-def _found_in_writing(fault):
-    for case in hinted(fault):
-        if case.operation == "store" or refuses(case) or (done := written(case.id)) is None:
-            continue
-        stored = Stored(done.stored)
-        fault.after(stored, done.request)
-        if stored == done.stored:
-            continue
-        response = Response("result", documents=dict(stored.documents()), stored=dict(stored))
-        verdict = evaluate(case, response)
-        if verdict.grade == "fail":
-            return case.id, verdict.reason
-    return None
-
-
-def _found_in_reading(fault):
-    adapter = FaultyReader(fault)
-    capabilities = capabilities_of(adapter)
-    for case in hinted(fault):
-        if fault.before:
-            store = Stored(case.store)
-            fault.before(store, {"path": case.path, "zarr_format": case.zarr_format})
-            if store == case.store:
-                continue
-            case = dataclasses.replace(case, store=dict(store))
-        verdict = run_case(case, adapter, capabilities).verdict
-        if verdict.grade in ("fail", "crash"):
-            return case.id, verdict.reason
-    return None
-
-
-def hinted(fault):
-    """Return the cases with the operations of a fault; those with its hint are first."""
+def is_found(fault):
+    """Whether a case finds a fault; the cases with its hint are tried first."""
     mine = (case for case in CASES if case.operation in fault.operations)
-    return sorted(mine, key=lambda case: fault.hint not in case.id)
+    return any(finds(case, fault) for case in sorted(mine, key=lambda it: fault.hint not in it.id))
+
+
+def finds(case, fault):
+    """Whether a case fails because of a fault."""
+    return _finds_in_writing(case, fault) if fault.after else _finds_in_reading(case, fault)
+
+
+def _finds_in_writing(case, fault):
+    if case.operation == "store" or refuses(case) or (done := written(case.id)) is None:
+        return False
+    stored = Stored(done.stored)
+    fault.after(stored, done.request)
+    if stored == done.stored:
+        return False
+    response = Response("result", documents=dict(stored.documents()), stored=dict(stored))
+    return evaluate(case, response).grade == "fail"
+
+
+def _finds_in_reading(case, fault):
+    if fault.before:
+        store = Stored(case.store)
+        fault.before(store, {"path": case.path, "zarr_format": case.zarr_format})
+        if store == case.store:
+            return False
+        case = dataclasses.replace(case, store=dict(store))
+    verdict = run_case(case, FaultyReader(fault), CAPABILITIES).verdict
+    return verdict.grade in ("fail", "crash")
 
 
 def refuses(case):
     return isinstance(case.expect, Reject)
-
-
-def duplicates(faults):
-    return [name for name, count in Counter(it.name for it in faults).items() if count > 1]

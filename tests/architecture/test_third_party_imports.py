@@ -6,6 +6,7 @@ The import linter checks the imports between packages and between the layers of 
 import ast
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -22,8 +23,6 @@ PLUGINS = [
     if package.name
     not in ("zarr_compat", "zarr_transfer", "zarr_core", "zarr_dask", "zarr_import", "zarr_xarray")
 ]
-
-PROVIDERS = packages_distributions()
 
 IMPORTED_BY = {
     "jsonschema": {"zarr_core.metadata.schema"},
@@ -78,9 +77,9 @@ def imports(file):
 
     def visit(node, top, typing):
         for child in ast.iter_child_nodes(node):
-            below = top and not isinstance(
-                child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-            )
+            if isinstance(child, ast.expr):
+                continue
+            below = top and not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
             for_types = typing or (
                 isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
             )
@@ -95,19 +94,21 @@ def imports(file):
     yield from visit(ast.parse(file.read_text()), True, False)
 
 
-IMPORTS = [
-    (module_name(file, package), name, top, typing)
-    for package in PACKAGES
-    for file in sorted(package.rglob("*.py"))
-    for name, top, typing in imports(file)
-]
+@cache
+def all_imports():
+    return [
+        (module_name(file, package), name, top, typing)
+        for package in PACKAGES
+        for file in sorted(package.rglob("*.py"))
+        for name, top, typing in imports(file)
+    ]
 
 
 @pytest.mark.parametrize("library", IMPORTED_BY)
 def test_a_library_has_one_door(library):
     doors = {
         module
-        for module, name, _, typing in IMPORTS
+        for module, name, _, typing in all_imports()
         if name.partition(".")[0] == library and not typing
     }
     assert doors == IMPORTED_BY[library]
@@ -117,7 +118,7 @@ def test_a_library_has_one_door(library):
 def test_a_door_opens_when_it_is_needed(library):
     eager = [
         module
-        for module, name, top, typing in IMPORTS
+        for module, name, top, typing in all_imports()
         if name.partition(".")[0] == library and top and not typing
     ]
     # The module of an alternative is imported when it is selected, and imports its library.
@@ -131,15 +132,16 @@ def test_a_distribution_declares_what_it_imports(package):
     lines = [*project["dependencies"], *(line for extra in extras for line in extra)]
     declared = {canonicalize_name(Requirement(line).name) for line in lines}
     own = {each.name for each in PACKAGES}
+    providers = packages_distributions()
     imported = {
         name.partition(".")[0]
-        for module, name, _, typing in IMPORTS
+        for module, name, _, typing in all_imports()
         if module.partition(".")[0] == package.name and not typing
     }
     undeclared = {
         library
         for library in imported - own - sys.stdlib_module_names
-        if declared.isdisjoint(map(canonicalize_name, PROVIDERS.get(library, [library])))
+        if declared.isdisjoint(map(canonicalize_name, providers.get(library, [library])))
     }
     assert undeclared == NOT_DECLARED.get(package.name, set())
 
@@ -186,7 +188,7 @@ def test_distributions_import_listed_names_of_the_core():
 def test_plugins_do_not_import_the_top_level_of_the_core():
     users = {
         module.partition(".")[0]
-        for module, name, _, _ in IMPORTS
+        for module, name, _, _ in all_imports()
         if name == "zarr_core" and not module.startswith(("zarr_core", *USERS))
     }
     assert not users
@@ -196,7 +198,7 @@ def test_plugins_do_not_know_each_other():
     names = {package.name for package in PACKAGES}
     known = {
         (module, name)
-        for module, name, _, _ in IMPORTS
+        for module, name, _, _ in all_imports()
         if name.partition(".")[0] in names - {module.partition(".")[0], "zarr_core"}
         and not module.startswith(
             "zarr_cli."

@@ -1,9 +1,11 @@
-"""Data written by old libraries, read bit for bit; see ``tests/fixtures/README.md``."""
+"""Data written by old libraries and releases, read bit for bit; see tests/fixtures/README.md."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +135,26 @@ def test_pickled_objects_are_rejected_unless_allowed(place_of):
         zarr_core.open(place, mode="r", path="pickled")
     # Other nodes can be read.
     assert zarr_core.open(place, mode="r", path="beside")[...].any()
+
+
+GOLDEN = Path(__file__).parents[1] / "fixtures" / "golden"
+SUMS = dict(
+    reversed(line.split("  ", 1)) for line in (GOLDEN / "SHA256SUMS").read_text().splitlines()
+)
+
+
+def test_golden_stores_do_not_change():
+    for name, expected in SUMS.items():
+        data = (GOLDEN / name).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == expected, f"{name} must not be written again"
+
+
+def test_every_golden_store_has_a_digest():
+    files = {path.relative_to(GOLDEN).as_posix() for path in GOLDEN.glob("*/*")}
+    assert files == SUMS.keys()
+
+
+def test_this_version_has_golden_stores():
+    major, minor, *_ = version("zarr-core").split(".")
+    stores = sorted((GOLDEN / f"zarr-core-{major}.{minor}").glob("*.json"))
+    assert {store.stem for store in stores} >= {"arrays", "v2", "v3_codecs", "n5", "draft"}

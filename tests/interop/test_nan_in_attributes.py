@@ -6,10 +6,7 @@ ones; zarr-compat and zarr-xarray do, as zarr-python does.
 
 import json
 import math
-import pickle
 import string
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -17,9 +14,9 @@ import pytest
 import zarr_core as zarr
 from hypothesis import given
 from hypothesis import strategies as st
+from xarray_writers import by_zarr_compat, by_zarr_python, by_zarr_xarray
 from zarr_core.errors import AttributeValueError, MetadataDecodeError, MetadataValidationError
 from zarr_transfer import convert
-from zarr_xarray import to_zarr
 
 zarr_python = pytest.importorskip("zarr")
 xarray = pytest.importorskip("xarray")
@@ -210,25 +207,6 @@ def dataset(length=4, start=0):
     if not start:  # xarray rejects it for appended data
         found["x"].attrs["missing_value"] = math.nan
     return found
-
-
-def by_zarr_python(ds, path, **options):
-    ds.to_zarr(path, **options)
-
-
-def by_zarr_xarray(ds, path, **options):
-    to_zarr(ds, path, **options)
-
-
-def by_zarr_compat(ds, path, **options):
-    script = (
-        "import sys, pickle, warnings; warnings.simplefilter('ignore')\n"
-        "from zarr_compat import install_as_zarr; install_as_zarr()\n"
-        "ds, path, options = pickle.load(sys.stdin.buffer)\n"
-        "ds.to_zarr(path, **options)\n"
-    )
-    given = pickle.dumps((ds, str(path), options))
-    subprocess.run([sys.executable, "-c", script], input=given, check=True)
 
 
 @pytest.mark.usefixtures("silent")

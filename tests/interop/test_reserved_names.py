@@ -1,7 +1,6 @@
 """Nodes whose names start with ``__``, as xarray writes them with zarr-python, in both directions."""
 
 import os
-import pickle
 import subprocess
 import sys
 import warnings
@@ -11,10 +10,10 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from click.testing import CliRunner
+from xarray_writers import WRITERS, by_zarr_python
 from zarr_cli.command_group import cli
 from zarr_core.errors import NodeNameError
 from zarr_transfer import convert
-from zarr_xarray import to_zarr
 
 zarr_python = pytest.importorskip("zarr")
 xarray = pytest.importorskip("xarray")
@@ -27,33 +26,6 @@ def part(start=0, stop=4):
     return xarray.DataArray(
         np.arange(start, stop) * 1.5, dims="t", coords={"t": np.arange(start, stop)}
     )
-
-
-def by_xarray(data, path, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        data.to_zarr(path, **options)
-
-
-def by_zarr_xarray(data, path, **options):
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*reserves such names")
-        to_zarr(data, path, **options)
-
-
-def by_zarr_compat(data, path, **options):
-    script = (
-        "import pickle, sys, warnings; warnings.simplefilter('ignore')\n"
-        "from zarr_compat import install_as_zarr; install_as_zarr()\n"
-        "data, path, options = pickle.load(sys.stdin.buffer)\n"
-        "data.to_zarr(path, **options)\n"
-        "import xarray; print(xarray.open_dataarray(path, engine='zarr').shape)\n"
-    )
-    given = pickle.dumps((data, str(path), options))
-    subprocess.run([sys.executable, "-c", script], input=given, check=True)
-
-
-WRITERS = [by_xarray, by_zarr_xarray, by_zarr_compat]
 
 
 @pytest.fixture(params=[3, 2], ids=["v3", "v2"])
@@ -81,7 +53,7 @@ def written(tmp_path, version):
     path = tmp_path / "a.zarr"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        by_xarray(part(), path, zarr_format=version)
+        by_zarr_python(part(), path, zarr_format=version)
         root = zarr_python.open_group(path, mode="r+")
         group = root.create_group("__grp")
         group.create_array("__x", data=np.arange(6), chunks=(2,))

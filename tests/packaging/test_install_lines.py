@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 
 import pytest
@@ -206,11 +207,11 @@ def providers_of(module):
     top = module.partition(".")[0]
     if top.replace("_", "-") in PROJECTS or top.replace("_", "-") in EXAMPLES:
         yield module, {top.replace("_", "-")}
-    elif top not in sys.stdlib_module_names and top in MODULES:
-        yield module, {canonicalize_name(name) for name in MODULES[top]}
+    elif top not in sys.stdlib_module_names and top in installed_modules():
+        yield module, {canonicalize_name(name) for name in installed_modules()[top]}
 
 
-MODULES = packages_distributions()
+installed_modules = cache(packages_distributions)
 
 
 def missing(page_text):

@@ -16,7 +16,7 @@ import zarr_core as zarr
 from reliability_data import is_killed
 from zarr_core.errors import NodeNotFoundError
 
-CHUNKS = 150
+CHUNKS = 60
 
 
 def start(root: Path) -> None:

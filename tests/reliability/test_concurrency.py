@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -18,6 +20,9 @@ from reliability_data import codec, sharded, together
 from zarr_core.errors import NodeExistsError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PROGRAM = "concurrent_writers.py"
 LAYOUTS = {
@@ -259,3 +264,43 @@ def test_resizing_while_others_read_and_write(tmp_path):
         futures += [pool.submit(work, 0) for work in (read, read, write)]
         for future in futures:
             future.result()
+
+
+CREATIONS = {
+    "array": lambda place, n: zarr.create_array(
+        place, data=np.full((8, 8), n, "i2"), chunks=4, overwrite=True
+    ),
+    "group": lambda place, n: zarr.create_group(place, overwrite=True, attributes={"n": n}),
+    "member": lambda place, n: zarr.create_array(
+        place, path="g/a", shape=9, dtype="f4", overwrite=True
+    ),
+    "opened": lambda place, n: zarr.open_array(place, mode="w", shape=4, dtype="u1"),
+    "sqlite": lambda place, n: zarr.create_group(f"{place}.sqlite", overwrite=True),
+}
+
+
+def overwrite(kind: str, place: Path, number: int, barrier: object, results: object) -> None:
+    for _ in range(5):
+        barrier.wait(60)
+        try:
+            CREATIONS[kind](place, number)
+        except Exception as error:
+            results.put(f"{type(error).__name__}: {error}")
+            continue
+        results.put("")
+
+
+@pytest.mark.parametrize("kind", CREATIONS)
+def test_all_writers_succeed(tmp_path: Path, kind: str) -> None:
+    context = multiprocessing.get_context("fork" if kind != "sqlite" else "spawn")
+    barrier, results = context.Barrier(4), context.Queue()
+    writers = [
+        context.Process(target=overwrite, args=(kind, tmp_path / "x", n, barrier, results))
+        for n in range(4)
+    ]
+    for writer in writers:
+        writer.start()
+    found = [results.get(timeout=120) for _ in range(20)]
+    for writer in writers:
+        writer.join(60)
+    assert not any(found), found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,11 @@ OLD = np.arange(60, dtype="i4").reshape(SHAPE)
 
 def build() -> dict[str, bytes]:
     """A hierarchy with a chunked, a compressed and a sharded array."""
+    return dict(_built())
+
+
+@cache
+def _built() -> dict[str, bytes]:
     mapping: dict[str, bytes] = {}
     root = zarr.create_group(MemoryStore(mapping), attributes={"n": 1})
     options: dict[str, Any] = {"shape": SHAPE, "dtype": "i4", "attributes": {"n": 1, "m": 1}}

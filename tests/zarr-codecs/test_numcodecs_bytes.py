@@ -92,17 +92,18 @@ def test_fletcher_of_every_length(size):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "bomb"),
-    [
-        ("zlib", zlib.compress(bytes(1 << 26), 9)),
-        ("bz2", bz2.compress(bytes(1 << 26))),
-        ("lzma", lzma.compress(bytes(1 << 25), preset=0)),
-        ("lz4", struct.pack("<I", 1 << 26) + numcodecs.LZ4().encode(bytes(1 << 26))[4:]),
-    ],
-)
-def test_decompression_bomb_allocates_no_memory(at_most, name, bomb):
+BOMBS = {
+    "zlib": lambda zeros: zlib.compress(zeros, 9),
+    "bz2": bz2.compress,
+    "lzma": lambda zeros: lzma.compress(zeros, preset=0),
+    "lz4": numcodecs.LZ4().encode,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_decompression_bomb_allocates_no_memory(at_most, name):
     codec = ours(name, {})
+    bomb = bytes(BOMBS[name](bytes(1 << 24)))
     with at_most(1 << 20), pytest.raises(ChunkDecodeError):
         codec.decode(bomb, 16)
     with at_most(1 << 20), pytest.raises(ChunkDecodeError):
