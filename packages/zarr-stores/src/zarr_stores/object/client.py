@@ -17,10 +17,11 @@ from zarr_core.threads import call_interruptibly, waiting
 
 from zarr_stores._first_contact import Attempts, reached
 from zarr_stores._reader_store import replaced
+from zarr_stores.content_encoding import MOST_DECODED, decompress, is_longer
 from zarr_stores.databases.database_store import is_key
 from zarr_stores.object import errors as errors
 from zarr_stores.object.location import check_not_forked, first_store, location_of
-from zarr_stores.object.response import HeldResponse, coding_of, generation_of
+from zarr_stores.object.response import DecodedResponse, HeldResponse, coding_of, generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -149,11 +150,12 @@ class Client:
 
     # --- reading ---
 
-    def get(self, key: str, wanted: Any = None) -> Any:
+    def get(self, key: str, wanted: Any = None, limit: int | None = None) -> Any:
         """Return the response to a GET request, before its body is received; None if missing.
 
         ``wanted`` is a range in the notation of obstore; the response has nothing beyond the end.
-        A value that the service stores in compressed form is an error.
+        A value that the service stores in compressed form is decompressed, always as a whole, up to
+        ``limit`` bytes; by default a longer one is an error.
         """
         check_not_forked(self._named)
         try:
@@ -170,14 +172,27 @@ class Client:
         self._seen = True
         if _is_anonymous(result.meta) and self._is_collection(key):
             return None  # the response is a page for browsers
-        if coding := coding_of(result):
-            raise StoreReadError(
-                f"is stored in compressed form (Content-Encoding {coding!r}), which is not "
-                "supported; store it without, or read it through fsspec+https://",
-                self._named,
-                key,
-            )
-        return result
+        coding = coding_of(result)
+        return self._decoded(key, result, coding, limit) if coding else result
+
+    def _decoded(self, key: str, result: Any, coding: str, limit: int | None) -> Any:
+        """Return the response with a value that the service stores in compressed form."""
+        if result.range != (0, result.meta["size"]):  # ranges are those of the stored form
+            return self.get(key, None, limit)
+        most = MOST_DECODED if limit is None else limit
+        body = None
+        if not is_longer(result.meta["size"], most):
+            try:
+                body = decompress(self.body(key, result), coding, most)
+            except ValueError as error:
+                text = f"cannot be decompressed (Content-Encoding {coding!r}): {error}"
+                raise StoreReadError(text, self._named, key) from None
+        if body is not None:
+            return DecodedResponse(result, len(body), body)
+        if limit is None:
+            text = f"has the Content-Encoding {coding!r} and more than {most} bytes; copy the store"
+            raise StoreReadError(f"{text} to a place without this encoding", self._named, key)
+        return DecodedResponse(result, limit + 1)
 
     def _is_collection(self, key: str) -> bool:
         """Return whether a path of a WebDAV server is a collection (RFC 4918, 9.4)."""

@@ -1,4 +1,4 @@
-"""Responses of services: generations, bodies in memory, and compressed bodies.
+"""Responses of services: generations, and values in compressed form.
 
 Specification: RFC 9110, section 8.4 (``Content-Encoding``).
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zarr_stores.content_encoding import PLAIN
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core.extension import Buffer
 
 
-_PLAIN = ("", "identity", "aws-chunked")
 _NBYTES = 1 << 10  # memory of a response beside its body
 
 
@@ -44,8 +45,17 @@ class HeldResponse:
         return iter((self._body,))
 
 
+class DecodedResponse(HeldResponse):
+    """Response with a value that was compressed; without its body if that exceeds the limit."""
+
+    def __init__(self, result: Any, size: int, body: Buffer = b"") -> None:
+        super().__init__({**result.meta, "size": size}, 0, body)
+        self.range = 0, size
+        self.attributes = result.attributes
+
+
 def coding_of(result: Any) -> str:
     """Return how the body of a response is compressed; empty if it is not."""
     attributes = getattr(result, "attributes", None)
     coding = str(attributes.get("Content-Encoding", "")).strip().lower() if attributes else ""
-    return "" if coding in _PLAIN else coding
+    return "" if coding in PLAIN else coding

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
+    BufferByteReader,
     ByteRange,
     ByteReader,
     CachingStore,
@@ -29,7 +30,7 @@ from zarr_stores.cache.pool import CachePool
 from zarr_stores.object.client import Client
 from zarr_stores.object.location import store_from_url
 from zarr_stores.object.reader import ObjectReader
-from zarr_stores.object.response import HeldResponse, generation_of
+from zarr_stores.object.response import DecodedResponse, HeldResponse, generation_of
 from zarr_stores.object.services import BY_KIND, OTHER
 from zarr_stores.object.update import Updates
 
@@ -85,6 +86,8 @@ class ObjectStore(CachingStore):
     Notes
     -----
     Requests are retried if that is safe, according to the ``retry_config`` of the store.
+    Values with a ``Content-Encoding`` of gzip or deflate are decompressed, up to 256 MiB unless
+    the metadata permits more; ``getsize`` is the length of the stored form.
     URLs, messages and pickles contain no credentials.
     """
 
@@ -184,7 +187,7 @@ class ObjectStore(CachingStore):
         if out is not None and not limit:
             return out[:0] if (size := self.getsize(key)) == 0 else size
         wanted = None if out is None else (0, limit)
-        result = self._client.get(_checked(key), wanted)
+        result = self._client.get(_checked(key), wanted, limit)
         if result is None:
             return None
         size = int(result.meta["size"])  # known before the body is received
@@ -245,6 +248,8 @@ class ObjectStore(CachingStore):
         result = self._client.get(_checked(key), wanted)
         if result is None:
             return None
+        if isinstance(result, DecodedResponse):
+            return BufferByteReader(result.bytes())
         return self._reader(key, result)
 
     def open_cached(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
