@@ -38,6 +38,7 @@ IMPORTED_BY = {
     "dask": {"zarr_dask._dask"},
     "asyncio": {
         "zarr_bridge.zarr_python_codecs",
+        "zarr_compat.async_store",
         "zarr_compat.sync",
         "zarr_stores.fsspec.calls",
         "zarr_xarray.lazy",
@@ -205,6 +206,8 @@ def test_plugins_do_not_know_each_other():
         and (module.partition(".")[0], name) != ("zarr_dask", "zarr_transfer")
         # Imports use the conventions of xarray.
         and (module.partition(".")[0], name) != ("zarr_import", "zarr_transfer.conventions")
+        # One adapter of asynchronous stores.
+        and (module, name) != ("zarr_bridge.stores", "zarr_compat.async_store")
         and (module, name) != ("zarr_core", "zarr_transfer")
     }
     assert not known

@@ -51,7 +51,7 @@ def _open_group(cls, store, mode="r", group=None, zarr_format=None, **options):
     options = {"zarr_format": zarr_format}
     _choose_format(store, mode, options)
     target = open_target(
-        store, mode, group, consolidate=False, storage_options=None, write_empty_chunks=None,
+        store, mode, group, consolidated=False, storage_options=None, write_empty_chunks=None,
         **options,
     )  # fmt: skip
     if target.group is None:

@@ -57,7 +57,7 @@ class Array(ZarrPythonArray):  # type: ignore[misc]  # untyped
             "shape": self._shape,
             "chunks": self._chunks,
             "dtype": self._dtype,
-            "compressor": self._compressor and self._compressor.get_config(),
+            "compressor": self._meta.get("compressor"),
             "filters": [codec.get_config() for codec in self._filters or ()] or None,
             "fill_value": self._fill_value,
             "order": self._order,
