@@ -63,7 +63,7 @@ LATE = (
 # Used if the program has them, so not required by the distribution.
 NOT_DECLARED = {
     "zarr_bridge": {"icechunk"},
-    "zarr_compat": {"fsspec", "numcodecs"},
+    "zarr_compat": {"fsspec", "numcodecs", "zarr"},
     "zarr_display": {"rich"},
     "zarr_stores": {"aiobotocore", "aiohttp", "botocore"},
 }
