@@ -56,7 +56,15 @@ def _open_group(cls, store, mode="r", group=None, zarr_format=None, **options):
     )  # fmt: skip
     if target.group is None:
         target.create()
-    return DatasetStore(target, mode)
+    return _StoreOfOneDataset(target, mode)
+
+
+class _StoreOfOneDataset(DatasetStore):
+    """Writes what it receives at once, as xarray's store; ``to_zarr`` writes all nodes together."""
+
+    def store(self, *args, **options):
+        super().store(*args, **options)
+        self.write()
 
 
 def pytest_configure(config):
