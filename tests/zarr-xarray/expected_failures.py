@@ -18,6 +18,7 @@ EXPECTED_FAILURES = {
     r"::test_avoid_excess_metadata_calls\[": _PRIVATE,
     r"::test_(async_load_multiple_variables|concurrent_load_multiple_objects)\[": _PRIVATE,
     r"::test_(indexing|dropna)\[": _PRIVATE,
+    r"NoConsolidatedMetadataSupport::test_roundtrip_consolidated\[\d-True\]": _NOT_CONSOLIDATED,
     r"NoConsolidatedMetadataSupport::test_write_region\[\d-\w+-\w+-\w+-True\]": _NOT_CONSOLIDATED,
     r"::TestDataArrayToZarr::.*\[ZipStore\]": _ZIP_REOPENED,
     r"::test_zarr_fill_value_setting\[2": "xarray ignores use_zarr_fill_value_as_mask=False",
