@@ -37,6 +37,7 @@ IMPORTED_BY = {
     "dask": {"zarr_dask._dask"},
     "asyncio": {
         "zarr_bridge.zarr_python_codecs",
+        "zarr_compat.async_store",
         "zarr_compat.sync",
         "zarr_stores.fsspec.calls",
         "zarr_xarray.lazy",
@@ -61,7 +62,7 @@ LATE = (
 # Used if the program has them, so not required by the distribution.
 NOT_DECLARED = {
     "zarr_bridge": {"icechunk"},
-    "zarr_compat": {"fsspec", "numcodecs"},
+    "zarr_compat": {"fsspec", "numcodecs", "zarr"},
     "zarr_display": {"rich"},
     "zarr_stores": {"aiohttp", "botocore"},
 }
@@ -207,6 +208,8 @@ def test_plugins_do_not_know_each_other():
         and (module.partition(".")[0], name) != ("zarr_dask", "zarr_transfer")
         # Imports use the conventions of xarray.
         and (module.partition(".")[0], name) != ("zarr_import", "zarr_transfer.conventions")
+        # One adapter of asynchronous stores.
+        and (module, name) != ("zarr_bridge.stores", "zarr_compat.async_store")
         and (module, name) != ("zarr_core", "zarr_transfer")
     }
     assert not known

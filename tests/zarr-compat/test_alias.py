@@ -77,9 +77,14 @@ def test_run_script_with_arguments(tmp_path):
     assert run.stdout.strip() == "zarr_compat.array ['-x', 'y'] [7]"
 
 
-def test_run_module(tmp_path):
+def test_run_module(no_zarr_python, tmp_path, monkeypatch, capsys):
     (tmp_path / "mine.py").write_text("import sys, zarr; print(zarr.__version__[0], sys.argv[1:])")
-    assert python("-m", "zarr_compat", "-m", "mine", "1", cwd=tmp_path).stdout == "3 ['1']\n"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    with zarr_compat.install_as_zarr():
+        main(["-m", "mine", "1"])
+    assert capsys.readouterr().out == "3 ['1']\n"
 
 
 @pytest.mark.parametrize("arguments", [[], ["-m"], ["--nothing"]])

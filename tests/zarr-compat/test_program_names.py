@@ -237,6 +237,15 @@ numcodecs.register_codec(Own)
 """
 
 
+def test_codec_of_a_program_encodes_chunks(program):
+    code = """
+store = zarr.storage.MemoryStore()
+zarr.create_array(store, data=np.arange(3, dtype="u1"), compressors=Inverted())
+print(zarr.open_array(store)[:].tolist(), store.core.get("c/0").hex())
+"""
+    assert program(CODECS + code) == "[0, 1, 2] fffefd"
+
+
 CODECS_OF_ARRAYS = (
     (3, "compressors=Inverted(3)"),
     (3, "compressors=[Inverted(2), zarr.codecs.GzipCodec(level=1)], shards=(8,)"),

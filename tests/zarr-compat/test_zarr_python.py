@@ -26,13 +26,17 @@ def run(tmp_path_factory):
 
     A result is what the program prints, and its directory.
     """
-    done = []
+    started = []
     for library in ("-m zarr_compat", ""):
         place = tmp_path_factory.mktemp("programs")
         command = [sys.executable, *library.split(), str(SCRIPT), str(place)]
-        found = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert found.returncode == 0, found.stderr[-3000:]
-        done.append((json.loads(found.stdout), place))
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        started.append((subprocess.Popen(command, text=True, **pipes), place))
+    done = []
+    for process, place in started:
+        printed, error = process.communicate()
+        assert process.returncode == 0, error[-3000:]
+        done.append((json.loads(printed), place))
     return lambda name: [(printed[name], place / name) for printed, place in done]
 
 

@@ -4,6 +4,7 @@ import re
 
 _CODECS = "codecs in encodings are definitions, not objects of numcodecs or zarr-python"
 _NO_WARNING = "groups without consolidated metadata cause no warning"
+_NOT_CONSOLIDATED = "consolidated=True is an error for a store that needs no consolidated metadata"
 _PRIVATE = "inspects private parts of xarray's own store, or counts calls of zarr-python"
 _ZIP_REOPENED = "a ZipStore of zarr-python cannot be opened twice; fails with zarr-python as well"
 
@@ -16,7 +17,9 @@ EXPECTED_FAILURES = {
     r"::test_cache_members\[": _PRIVATE,
     r"::test_avoid_excess_metadata_calls\[": _PRIVATE,
     r"::test_(async_load_multiple_variables|concurrent_load_multiple_objects)\[": _PRIVATE,
-    r"::test_indexing\[": _PRIVATE,
+    r"::test_(indexing|dropna)\[": _PRIVATE,
+    r"NoConsolidatedMetadataSupport::test_roundtrip_consolidated\[\d-True\]": _NOT_CONSOLIDATED,
+    r"NoConsolidatedMetadataSupport::test_write_region\[\d-\w+-\w+-\w+-True\]": _NOT_CONSOLIDATED,
     r"::TestDataArrayToZarr::.*\[ZipStore\]": _ZIP_REOPENED,
     r"::test_zarr_fill_value_setting\[2": "xarray ignores use_zarr_fill_value_as_mask=False",
     r"::test_zarr_fill_value_in_encoding_on_read\[2\]": "the test itself excludes version 2",

@@ -51,12 +51,20 @@ def _open_group(cls, store, mode="r", group=None, zarr_format=None, **options):
     options = {"zarr_format": zarr_format}
     _choose_format(store, mode, options)
     target = open_target(
-        store, mode, group, consolidate=False, storage_options=None, write_empty_chunks=None,
+        store, mode, group, consolidated=False, storage_options=None, write_empty_chunks=None,
         **options,
     )  # fmt: skip
     if target.group is None:
         target.create()
-    return DatasetStore(target, mode)
+    return _StoreOfOneDataset(target, mode)
+
+
+class _StoreOfOneDataset(DatasetStore):
+    """Writes what it receives at once, as xarray's store; ``to_zarr`` writes all nodes together."""
+
+    def store(self, *args, **options):
+        super().store(*args, **options)
+        self.write()
 
 
 def pytest_configure(config):

@@ -309,33 +309,36 @@ RECORD = b'{"owner":"x","turn":7,"host":"%s","process":%d,"renewed":%.3f,"state"
 
 
 class Clock:
-    """A clock that advances while an appender waits; ``tick`` is called then."""
+    """A clock that advances while an appender waits, at least by ``step``; ``tick`` is called then."""
 
-    def __init__(self, tick=lambda now: None):
-        self.now, self.tick = 0.0, tick
+    def __init__(self, tick=lambda now: None, step=0):
+        self.now, self.tick, self.step = 0.0, tick, step
 
     def monotonic(self):
         return self.now
 
     def sleep(self, seconds):
-        self.now += seconds
+        self.now += max(seconds, self.step)
         self.tick(self.now)
 
 
-@pytest.mark.parametrize("renewals", [0, 10], ids=["never", "ten times"])
-def test_a_lock_expires_when_it_is_not_renewed(monkeypatch, renewals):
+@pytest.mark.parametrize(
+    ("renewed_until", "step", "taken_over"),
+    [(0, 0, 5), (20, 0, 23), (20, 10, 20)],
+    ids=["never renewed", "renewed", "renewed while the other appender is suspended"],
+)
+def test_a_lock_expires_when_it_is_not_renewed(monkeypatch, renewed_until, step, taken_over):
     store = MemoryStore()
     append(steps(0, 1), store, "t", **OPTIONS)
 
     def renew(now):
-        if now < 2 * renewals:
+        if now < renewed_until:
             store.set(lock.LOCK_NAME, RECORD % (b"elsewhere", 1, now // 2))
 
     store.set(lock.LOCK_NAME, RECORD % (b"elsewhere", 1, 0))
-    monkeypatch.setattr(lock, "time", clock := Clock(renew))
+    monkeypatch.setattr(lock, "time", clock := Clock(renew, step))
     assert append(steps(1, 2), store, "t", **{**OPTIONS, "lock_seconds": 5}) == 2
-    begun = max(0, 2 * renewals - 2)  # when the lock was renewed last
-    assert begun + 5 < clock.now < begun + 6
+    assert taken_over <= clock.now < taken_over + 1
 
 
 @pytest.mark.skipif(os.name != "posix", reason="processes are not found otherwise")

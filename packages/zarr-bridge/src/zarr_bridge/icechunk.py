@@ -186,7 +186,7 @@ class IcechunkStore(ZarrPythonStore):
 
     @property
     def _session(self) -> Any:
-        return self.store.session  # type: ignore[attr-defined]  # of theirs
+        return self.store.session
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._pending:

@@ -14,7 +14,7 @@ from zarr.core.sync import sync
 from zarr.storage import LocalStore as TheirLocalStore
 from zarr.storage import MemoryStore as TheirMemoryStore
 from zarr_compat.async_store import REQUESTS, AsyncStore, StoreInterface
-from zarr_core.extension import StoreError
+from zarr_core.extension import Store, StoreError
 from zarr_core.stores.local import LocalStore
 
 from zarr_bridge.specs import PROTOTYPE
@@ -22,8 +22,6 @@ from zarr_bridge.store_secrets import check_no_credentials
 
 if TYPE_CHECKING:
     from typing import Self
-
-    from zarr_core import Store
 
 __all__ = ["ZarrPythonStore"]
 

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["Buffer", "BufferPrototype", "NDBuffer", "default_buffer_prototype"]
+__all__ = ["Buffer", "BufferPrototype", "default_buffer_prototype"]
 
 
 class Buffer:
@@ -72,37 +72,12 @@ class Buffer:
     __hash__ = None  # type: ignore[assignment]  # the memory may change
 
 
-class NDBuffer:
-    """The elements of an array.
-
-    Parameters
-    ----------
-    array : ndarray
-        The array; not copied.
-    """
-
-    def __init__(self, array: Any) -> None:
-        self._array = np.asarray(array)
-
-    @classmethod
-    def from_numpy_array(cls, array: Any) -> Self:
-        """Create a buffer from an array."""
-        return cls(array)
-
-    def as_numpy_array(self) -> np.ndarray[Any, Any]:
-        """Return the array."""
-        return self._array
-
-    as_ndarray_like = as_numpy_array
-
-
 class BufferPrototype(NamedTuple):
-    """The buffer classes of a reader; always those of this module."""
+    """The buffer class of a reader; always that of this module."""
 
     buffer: type[Buffer] = Buffer
-    nd_buffer: type[NDBuffer] = NDBuffer
 
 
 def default_buffer_prototype() -> BufferPrototype:
-    """Return the classes of this module."""
+    """Return the class of this module."""
     return BufferPrototype()

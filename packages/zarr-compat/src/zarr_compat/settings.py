@@ -19,7 +19,6 @@ _DEFAULTS: dict[str, Any] = {
     "buffer": "zarr_compat.buffer.Buffer",
     "codec_pipeline.path": "zarr_core.engine",
     "json_indent": 2,
-    "ndbuffer": "zarr_compat.buffer.NDBuffer",
 }
 # Settings of the core; all others are stored without effect.
 _CORE_NAMES = {

@@ -134,18 +134,6 @@ class Store(ABC):
         if not await self.exists(key):
             await self.set(key, value)
 
-    async def _set_many(self, values: Iterable[tuple[str, Any]]) -> None:
-        """Store several values."""
-        for key, value in values:
-            await self.set(key, value)
-
-    async def _get_many(
-        self, requests: Iterable[tuple[str, Any, ByteRequest | None]]
-    ) -> AsyncIterator[tuple[str, Any]]:
-        """Yield keys and their values."""
-        for key, prototype, part in requests:
-            yield key, await self.get(key, prototype, part)
-
     @abstractmethod
     async def delete(self, key: str) -> None:
         """Remove a key."""

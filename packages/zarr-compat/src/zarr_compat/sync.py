@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import Callable, Coroutine
 
-__all__ = ["SyncMixin", "_collect_aiterator", "collect_aiterator", "in_thread", "sync"]
+__all__ = ["in_thread", "sync"]
 
 T = TypeVar("T")
 
@@ -57,25 +57,6 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
     import asyncio
 
     return await asyncio.to_thread(function, *arguments)
-
-
-async def _collect_aiterator(items: AsyncIterator[T]) -> tuple[T, ...]:
-    return tuple([item async for item in items])
-
-
-def collect_aiterator(items: AsyncIterator[T]) -> tuple[T, ...]:
-    """Collect all items of an asynchronous iterator."""
-    return sync(_collect_aiterator(items))
-
-
-class SyncMixin:
-    """Runs the coroutines of a class from synchronous code."""
-
-    def _sync(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return sync(coroutine)
-
-    def _sync_iter(self, items: AsyncIterator[T]) -> list[T]:
-        return list(collect_aiterator(items))
 
 
 def _loop() -> AbstractEventLoop:

@@ -6,6 +6,7 @@ Metadata, views, locks and everything else are those of the installed zarr-pytho
 from __future__ import annotations
 
 import json
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class Array(ZarrPythonArray):  # type: ignore[misc]  # untyped
     __doc__ = ZarrPythonArray.__doc__
 
     _core: zarr_core.Array | None = None
-    _document: bytes = b""
+    _state: tuple[Any, ...] = (None,) * 6  # the metadata of the array of the core
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -53,35 +54,40 @@ class Array(ZarrPythonArray):  # type: ignore[misc]  # untyped
 
         Views have a data type, fill value or filters of their own.
         """
+        state = (
+            self._meta, self._shape, self._chunks, self._dtype, self._fill_value, self._filters
+        )  # fmt: skip
+        if not all(map(is_, state, self._state)):
+            self._core, self._state = self._new_core(), state
+        return self._core
+
+    def _new_core(self) -> zarr_core.Array | None:
         members = {
             "shape": self._shape,
             "chunks": self._chunks,
             "dtype": self._dtype,
-            "compressor": self._compressor and self._compressor.get_config(),
+            "compressor": self._meta.get("compressor"),
             "filters": [codec.get_config() for codec in self._filters or ()] or None,
             "fill_value": self._fill_value,
             "order": self._order,
             "dimension_separator": self._dimension_separator,
         }
-        document: bytes = self._store._metadata_class.encode_array_metadata(members)  # noqa: SLF001 - of zarr-python 2
-        if self._core is None or document != self._document:
-            values = zarr_core.MemoryStore(self.chunk_store)
-            if type(self.chunk_store).__name__ not in _CONCURRENT:
-                values.max_concurrency = 1
-            try:
-                self._core = zarr_core.array_from_metadata(
-                    values,
-                    metadata_of_document(json.loads(document)),
-                    path=self._path,
-                    zarr_format=2,
-                    config={"write_empty_chunks": self._write_empty_chunks},
-                )
-            except ZarrError:
-                if not self._is_view:
-                    raise
-                return None
-            self._document = document
-        return self._core
+        document = self._store._metadata_class.encode_array_metadata(members)  # noqa: SLF001 - of zarr-python 2
+        values = zarr_core.MemoryStore(self.chunk_store)
+        if type(self.chunk_store).__name__ not in _CONCURRENT:
+            values.max_concurrency = 1
+        try:
+            return zarr_core.array_from_metadata(
+                values,
+                metadata_of_document(json.loads(document)),
+                path=self._path,
+                zarr_format=2,
+                config={"write_empty_chunks": self._write_empty_chunks},
+            )
+        except ZarrError:
+            if not self._is_view:
+                raise
+            return None
 
     def _get_selection(self, indexer: Any, out: Any = None, fields: Any = None) -> Any:
         core = self._open_core()

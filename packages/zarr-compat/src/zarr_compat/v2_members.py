@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -109,9 +110,9 @@ class View:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("get_") and name.endswith("_selection"):
-            return self._reading(getattr(self.array, name))
+            return partial(self._read, getattr(self.array, name))
         if name in ("oindex", "vindex", "blocks"):
-            return _ViewIndex(self._reading(getattr(self.array, name).__getitem__))
+            return _ViewIndex(partial(self._read, getattr(self.array, name).__getitem__))
         if name not in _SAME:
             raise AttributeError(f"a view has no attribute {name!r}; use view.array")
         return getattr(self.array, name)
@@ -127,30 +128,23 @@ class View:
         return self.array.size * self.dtype.itemsize
 
     def __getitem__(self, selection: Any) -> Any:
-        return self._reading(self.array.__getitem__)(selection)
+        return self._read(self.array.__getitem__, selection)
 
-    def _reading(self, read: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that reads elements, converts them and selects fields of the view."""
-
-        def converted(selection: Any = ..., *, fields: Any = None) -> Any:
-            items = selection if isinstance(selection, tuple) else (selection,)
-            for item in items:
-                if isinstance(item, str) or (
-                    item and isinstance(item, list) and isinstance(item[0], str)
-                ):
-                    fields = item
-            others = tuple(item for item in items if item is not fields)
-            index = selection if len(others) == len(items) else others or ...
-            elements = self._convert(read(index), self.dtype)
-            if fields is None:
-                return elements
-            known = self.dtype.names or ()
-            wanted = [fields] if isinstance(fields, str) else [*fields]
-            if unknown := [name for name in wanted if name not in known]:
-                raise SelectionError(f"no fields {unknown} in the data type, which has {[*known]}")
-            return elements[fields]
-
-        return converted
+    def _read(self, read: Callable[[Any], Any], selection: Any = ..., *, fields: Any = None) -> Any:
+        """Read elements, convert them and select fields of the view."""
+        items = selection if isinstance(selection, tuple) else (selection,)
+        names = [item for item in items if isinstance(item, str) or _are_names(item)]
+        if names:
+            fields = names[0]
+            selection = tuple(item for item in items if item is not fields) or ...
+        elements = self._convert(read(selection), self.dtype)
+        if fields is None:
+            return elements
+        known = self.dtype.names or ()
+        wanted = [fields] if isinstance(fields, str) else [*fields]
+        if unknown := [name for name in wanted if name not in known]:
+            raise SelectionError(f"no fields {unknown} in the data type, which has {[*known]}")
+        return elements[fields]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:
@@ -166,6 +160,10 @@ class View:
 
     def __repr__(self) -> str:
         return f"<View as {self.dtype} of {self.array!r}>"
+
+
+def _are_names(item: Any) -> bool:
+    return isinstance(item, list) and bool(item) and isinstance(item[0], str)
 
 
 class _ViewIndex:
