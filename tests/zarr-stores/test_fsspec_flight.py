@@ -224,7 +224,9 @@ def test_s3_round_trips_with_zarr_python(s3, tmp_path):
 
     url = f"s3://{bucket}{tmp_path}/theirs"
     store = zarr_python.storage.FsspecStore.from_url(url, storage_options=options)
-    array = zarr_python.create_array(store, shape=(40, 40), dtype="int32", chunks=(7, 6), name="a")
+    array = zarr_python.create_array(
+        store, shape=(40, 40), dtype="int32", chunks=(14, 15), name="a"
+    )
     array[...] = VALUES
     for place in (fsspec.get_mapper(url, **options), f"fsspec+{url}"):
         given = {"storage_options": options} if isinstance(place, str) else {}
@@ -237,7 +239,7 @@ def test_s3_round_trips_with_zarr_python(s3, tmp_path):
 def test_s3_through_caches(s3, tmp_path, cache):
     options, bucket = s3
     url = f"s3://{bucket}{tmp_path}"
-    zarr.create_array(f"fsspec+{url}", data=VALUES, chunks=(5, 5), storage_options=options)
+    zarr.create_array(f"fsspec+{url}", data=VALUES, chunks=(5, 20), storage_options=options)
     array = zarr.open(f"{cache}::{url}", mode="r", storage_options={"s3": options})
     assert array.store.max_concurrency == (64 if cache == "simplecache" else None)
     assert np.array_equal(array[...], VALUES)
@@ -361,7 +363,7 @@ print(int(array[...].sum()))
 def test_s3_in_other_processes(s3, tmp_path):
     options, bucket = s3
     url = f"fsspec+s3://{bucket}{tmp_path}"
-    array = zarr.create_array(url, data=VALUES, chunks=(5, 5), storage_options=options)
+    array = zarr.create_array(url, data=VALUES, chunks=(5, 20), storage_options=options)
     done = subprocess.run(
         [sys.executable, "-c", CHILD], input=pickle.dumps(array), capture_output=True, check=False
     )
@@ -376,7 +378,7 @@ def test_s3_in_other_processes(s3, tmp_path):
 def test_s3_after_a_fork(s3, tmp_path):
     options, bucket = s3
     array = zarr.create_array(
-        f"fsspec+s3://{bucket}{tmp_path}", data=VALUES, chunks=(5, 5), storage_options=options
+        f"fsspec+s3://{bucket}{tmp_path}", data=VALUES, chunks=(5, 20), storage_options=options
     )
     assert np.array_equal(array[...], VALUES)
     pid = os.fork()

@@ -7,10 +7,8 @@ server has ever answered, and a change is repeated only where it cannot be made 
 from __future__ import annotations
 
 import os
-import random
 import re
 import threading
-import time
 import weakref
 from abc import abstractmethod
 from functools import partial
@@ -22,7 +20,7 @@ from zarr_core.extension import KeyValueStore, Store, StoreError
 from zarr_core.messages import log
 from zarr_core.threads import waiting
 
-from zarr_stores._first_contact import CONNECT_SECONDS, FINAL, RETRY_SECONDS, reached
+from zarr_stores._attempts import CONNECT_SECONDS, FINAL, RETRY_SECONDS, Attempts, reached
 from zarr_stores.remedies import remedy
 from zarr_stores.unknown_options import check_options
 
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::\d*)?")
-_PAUSE = 0.05  # seconds before the second attempt; each further pause is twice as long
-_LONGEST_PAUSE = 2.0
 _COMMON_OPTIONS = frozenset(
     {"connect_timeout", "password_variable", "max_concurrency", "retry_timeout", "timeout"}
 )
@@ -270,9 +266,8 @@ class ServerStore(KeyValueStore):
     def _request(
         self, key: str, kind: type[StoreError], done: str, work: Callable[[], T], again: bool
     ) -> T:
-        retries, began, pause = 0, time.monotonic(), _PAUSE
+        attempts = Attempts(self._retry_timeout)
         while True:
-            attempt = time.monotonic()
             try:
                 result = work()
                 reached.add(self._server)
@@ -280,27 +275,21 @@ class ServerStore(KeyValueStore):
             except StoreError:
                 raise  # _failures() imports the library, which may not be installed
             except self._failures() as error:
-                lost = self.is_lost(error)
-                limit = self._retry_timeout
+                lost, limit = self.is_lost(error), self._retry_timeout
                 if not lost:
                     reached.add(self._server)
                 elif self._server not in reached:
-                    limit = 0 if FINAL.search(str(error)) else min(limit, RETRY_SECONDS)
-                wait = pause * random.uniform(0.5, 1)
-                now = time.monotonic()
-                passed = now - began
-                # The next attempt may take as long as this one.
-                if not (again and lost) or passed + wait + now - attempt > limit:
+                    limit = 0.0 if FINAL.search(str(error)) else RETRY_SECONDS
+                if not (again and lost and attempts.again(limit)):
                     failure = self._failure(error, key, kind, done)
                     if lost:
+                        retries, passed = attempts.retries, attempts.passed
                         failure = self._with_limits(failure, retries, passed, not again)
                         failure.unanswered = True
                     raise failure from error
                 log("retries", "%s %r cannot be %s (%s); repeating the request",
                     self, key, done, self._reason(error),
                 )  # fmt: skip
-            time.sleep(wait)
-            retries, pause = retries + 1, min(_LONGEST_PAUSE, 2 * pause)
 
     def _with_limits(
         self, failure: StoreError, retries: int, seconds: float, unsure: bool

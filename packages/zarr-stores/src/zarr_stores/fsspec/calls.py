@@ -18,7 +18,7 @@ from zarr_core.extension import StoreError, StoreReadError, ZarrError, key_lock
 from zarr_core.messages import log
 from zarr_core.threads import waiting
 
-from zarr_stores._first_contact import Attempts
+from zarr_stores._attempts import Attempts
 from zarr_stores.fsspec.files import drop_cached
 from zarr_stores.fsspec.http import RedirectError
 from zarr_stores.fsspec.s3 import reach_s3

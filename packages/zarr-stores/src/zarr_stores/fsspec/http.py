@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from zarr_stores._first_contact import CONNECT_SECONDS
+from zarr_stores._attempts import CONNECT_SECONDS
 from zarr_stores.fsspec.traits import kinds_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from zarr_stores._first_contact import CONNECT_SECONDS, FINAL, RETRY_SECONDS, Attempts, reached
+from zarr_stores._attempts import CONNECT_SECONDS, FINAL, RETRY_SECONDS, Attempts, reached
 
 
 def reach_s3(fs: Any) -> None:

@@ -15,7 +15,7 @@ from zarr_core.extension import StoreError, StoreReadError
 from zarr_core.messages import log
 from zarr_core.threads import call_interruptibly, waiting
 
-from zarr_stores._first_contact import Attempts, reached
+from zarr_stores._attempts import Attempts, reached
 from zarr_stores._reader_store import replaced
 from zarr_stores.content_encoding import MOST_DECODED, decompress, is_longer
 from zarr_stores.databases.database_store import is_key

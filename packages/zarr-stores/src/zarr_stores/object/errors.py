@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from zarr_core.extension import StoreReadError
 
-from zarr_stores._first_contact import FINAL
+from zarr_stores._attempts import FINAL
 from zarr_stores.remedies import DENIED_IS_MISSING, remedy
 
 if TYPE_CHECKING:

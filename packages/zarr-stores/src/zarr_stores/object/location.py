@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from zarr_core.extension import StoreError
 from zarr_core.threads import call_after_fork
 
-from zarr_stores._first_contact import CONNECT_SECONDS, RETRY_SECONDS
+from zarr_stores._attempts import CONNECT_SECONDS, RETRY_SECONDS
 from zarr_stores.object.aws import with_aws_settings
 from zarr_stores.object.errors import without_secrets
 from zarr_stores.object.options import (

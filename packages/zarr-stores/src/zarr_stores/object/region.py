@@ -11,7 +11,7 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 from zarr_core.messages import log
 
-from zarr_stores._first_contact import CONNECT_SECONDS
+from zarr_stores._attempts import CONNECT_SECONDS
 
 _DEFAULT: Final = "us-east-1"
 _NAME: Final = re.compile(r"[a-z0-9-]{1,40}")

@@ -15,7 +15,7 @@ from zarr_core.extension import ByteReader, StoreError, ValueReplacedError
 from zarr_core.interfaces.store import SetIfMissing
 from zarr_core.messages import log
 
-from zarr_stores._first_contact import Attempts
+from zarr_stores._attempts import Attempts
 from zarr_stores.object import errors as errors
 from zarr_stores.object.reader import ObjectReader
 from zarr_stores.object.response import generation_of

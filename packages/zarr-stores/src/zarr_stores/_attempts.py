@@ -35,7 +35,7 @@ class Attempts:
     Parameters
     ----------
     seconds : float
-        Time after which no further attempt begins.
+        Time in which the last attempt ends, if it takes as long as the one before.
     count : int, optional
         Maximum number of attempts.
     first, longest : float
@@ -45,23 +45,31 @@ class Attempts:
     def __init__(
         self, seconds: float = inf, count: float = inf, first: float = 0.1, longest: float = 5.0
     ) -> None:
-        self._began = monotonic()
+        self._began = self._last = monotonic()
         self._seconds = seconds
         self._count = count
         self._pause = first
         self._longest = longest
+        self.retries = 0
+        """Number of attempts after the first one."""
 
     @property
     def passed(self) -> float:
         """Seconds since the first attempt began."""
         return monotonic() - self._began
 
-    def again(self) -> bool:
-        """Wait until the next attempt; return False if there is none."""
-        self._count -= 1
+    def again(self, limit: float = inf) -> bool:
+        """Wait until the next attempt; return False if there is none.
+
+        ``limit`` in seconds is used if it is less than that of the object.
+        """
+        now = monotonic()
         pause = uniform(self._pause / 2, self._pause)
-        if self._count < 1 or self.passed + pause > self._seconds:
+        end = now + pause + (now - self._last)
+        if self.retries + 1 >= self._count or end - self._began > min(limit, self._seconds):
             return False
         sleep(pause)
+        self.retries += 1
+        self._last = monotonic()
         self._pause = min(2 * self._pause, self._longest)
         return True
