@@ -14,8 +14,9 @@ from zarr_conformance.evaluation.evaluate import evaluate
 from zarr_conformance.evaluation.response import Response, Verdict
 from zarr_conformance.runner.adapter_process import (
     AdapterDiedError,
+    AdapterError,
     AdapterMemoryError,
-    AdapterProcess,
+    AdapterSession,
     AdapterTimeoutError,
     Limits,
 )
@@ -96,7 +97,7 @@ def run(
 
     Raises
     ------
-    AdapterDiedError, AdapterTimeoutError, AdapterMemoryError
+    AdapterError
         If the adapter does not return its capabilities.
     """
     started = time.perf_counter()
@@ -176,19 +177,14 @@ class _Worker:
         self, implementation: Implementation, corpus: Path, folder: Path, limits: Limits
     ) -> None:
         folder.mkdir()
-        self._implementation = implementation
+        self._session = AdapterSession(implementation.command, folder / "log", limits)
         self._corpus = corpus
         self._folder = folder
-        self._limits = limits
-        self._process: AdapterProcess | None = None
         self._extensions: ExtensionSupport | None = None
 
     def capabilities(self) -> dict[str, Any]:
         """Start the adapter and return its capabilities."""
-        process = AdapterProcess(
-            self._implementation.command, self._folder / "log", self._limits.memory
-        )
-        response = process.request(self._limits.start, "capabilities")
+        response = self._session.start()
         found = response.get("result", {})
         if not all(
             isinstance(found.get(name), kind)
@@ -199,14 +195,13 @@ class _Worker:
                 ("operations", list),
             )
         ):
-            process.close()
+            self.close()
             raise AdapterDiedError(f"invalid capabilities: {response}")
         if (spoken := found.get("protocol", PROTOCOL)) != PROTOCOL:
-            process.close()
+            self.close()
             raise AdapterDiedError(
                 f"it has version {spoken!r} of the protocol, but this zarr-conformance has {PROTOCOL}"
             )
-        self._process = process
         return dict(found)
 
     def outcome(self, case: Case, capabilities: dict[str, Any]) -> Outcome:
@@ -246,20 +241,17 @@ class _Worker:
         request = create_request(case, store, into, self._corpus / folder / case.id)
         start = time.perf_counter()
         try:
-            if self._process is None:
+            if not self._session.is_running:
                 self.capabilities()
                 start = time.perf_counter()
-            assert self._process is not None
-            reply = self._process.request(self._limits.seconds, case.operation, **request)
-        except (AdapterTimeoutError, AdapterMemoryError, AdapterDiedError) as error:
-            self._process = None
+            reply = self._session.request(case.operation, **request)
+        except AdapterError as error:
             kind = _ENDS[type(error)]
             return Response(kind, message=str(error), seconds=time.perf_counter() - start)
         return parse_response(case, reply, store, into, time.perf_counter() - start)
 
     def close(self) -> None:
-        if self._process is not None:
-            self._process.close()
+        self._session.close()
 
 
 _ENDS: Any = {
