@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +30,8 @@ _NEW_PROCESS_GROUP = 0x200  # CREATE_NEW_PROCESS_GROUP, which subprocess has on 
 class AdapterError(Exception):
     """The program cannot respond."""
 
+    outcome: Literal["crash", "timeout", "memory"] = "crash"
+
 
 class AdapterDiedError(AdapterError):
     """The program ended, or returned an invalid response."""
@@ -38,9 +40,13 @@ class AdapterDiedError(AdapterError):
 class AdapterTimeoutError(AdapterError):
     """The program exceeded the time limit and was killed."""
 
+    outcome = "timeout"
+
 
 class AdapterMemoryError(AdapterError):
     """The program exceeded the memory limit and was killed."""
+
+    outcome = "memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,11 +291,6 @@ class AdapterSession:
         self._limits = limits
         self._process: AdapterProcess | None = None
 
-    @property
-    def is_running(self) -> bool:
-        """Whether the program was started and has not ended since."""
-        return self._process is not None
-
     def start(self) -> dict[str, Any]:
         """Start the program; return its response to ``capabilities``."""
         self._process = AdapterProcess(self._command, self._log, self._limits.memory)
@@ -319,3 +320,4 @@ class AdapterSession:
         """End the program."""
         if self._process is not None:
             self._process.close()
+            self._process = None

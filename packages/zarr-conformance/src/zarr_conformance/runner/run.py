@@ -15,9 +15,7 @@ from zarr_conformance.evaluation.response import Response, Verdict
 from zarr_conformance.runner.adapter_process import (
     AdapterDiedError,
     AdapterError,
-    AdapterMemoryError,
     AdapterSession,
-    AdapterTimeoutError,
     Limits,
 )
 from zarr_conformance.runner.extension_support import ExtensionSupport
@@ -170,21 +168,21 @@ def _unsupported(case: Case, reason: str) -> Outcome:
     return Outcome(case, response, Verdict("unsupported", reason))
 
 
-class _Worker:
+class _Worker(AdapterSession):
     """Runs cases with an adapter, which is restarted if it fails."""
 
     def __init__(
         self, implementation: Implementation, corpus: Path, folder: Path, limits: Limits
     ) -> None:
         folder.mkdir()
-        self._session = AdapterSession(implementation.command, folder / "log", limits)
+        super().__init__(implementation.command, folder / "log", limits)
         self._corpus = corpus
         self._folder = folder
         self._extensions: ExtensionSupport | None = None
 
     def capabilities(self) -> dict[str, Any]:
         """Start the adapter and return its capabilities."""
-        response = self._session.start()
+        response = self.start()
         found = response.get("result", {})
         if not all(
             isinstance(found.get(name), kind)
@@ -220,7 +218,7 @@ class _Worker:
             *case.store
         }:
             return _unsupported(case, "the file system cannot hold the keys of its store")
-        response = self._request(case, store, into)
+        response = self._response(case, store, into)
         if self._extensions is None:
             self._extensions = ExtensionSupport(self._run_reading, capabilities)
         verdict = evaluate(case, response, self._extensions)
@@ -234,31 +232,21 @@ class _Worker:
         """Return the response to a reading case, which may not be in the corpus folder."""
         store = self._folder / "support"
         recreate_store(case, store)
-        return self._request(case, store, self._folder / "values")
+        return self._response(case, store, self._folder / "values")
 
-    def _request(self, case: Case, store: Path, into: Path) -> Response:
+    def _response(self, case: Case, store: Path, into: Path) -> Response:
         folder = "input" if case.operation == "write" else "values"
         request = create_request(case, store, into, self._corpus / folder / case.id)
         start = time.perf_counter()
         try:
-            if not self._session.is_running:
+            if self._process is None:
                 self.capabilities()
                 start = time.perf_counter()
-            reply = self._session.request(case.operation, **request)
+            reply = self.request(case.operation, **request)
         except AdapterError as error:
-            kind = _ENDS[type(error)]
-            return Response(kind, message=str(error), seconds=time.perf_counter() - start)
+            seconds = time.perf_counter() - start
+            return Response(error.outcome, message=str(error), seconds=seconds)
         return parse_response(case, reply, store, into, time.perf_counter() - start)
-
-    def close(self) -> None:
-        self._session.close()
-
-
-_ENDS: Any = {
-    AdapterTimeoutError: "timeout",
-    AdapterMemoryError: "memory",
-    AdapterDiedError: "crash",
-}
 
 
 def _file_states(store: Path) -> list[tuple[str, int, int]]:

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.evaluation.stored_data import compressed
-from zarr_conformance.evaluation.stored_data.elements import (
-    ElementType,
-    type_of_version_3,
-)
+from zarr_conformance.evaluation.stored_data.elements import ElementType, type_of_version_3
 from zarr_conformance.evaluation.stored_data.errors import StoredDataError, UnknownExtensionError
 from zarr_conformance.evaluation.stored_data.version_3 import EMPTY, assemble
 
