@@ -34,13 +34,7 @@ from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.corpus.case import Accept
 from zarr_conformance.portability.features import DOCUMENTS, IF_KNOWN, UNKNOWN, node_features
 from zarr_conformance.portability.support import EMPTY, GROUPS, TABLE, Support
-from zarr_conformance.runner.adapter_process import (
-    AdapterDiedError,
-    AdapterMemoryError,
-    AdapterProcess,
-    AdapterTimeoutError,
-    Limits,
-)
+from zarr_conformance.runner.adapter_process import AdapterError, AdapterProcess, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -165,7 +159,7 @@ def open_all(library: Library, given: Sequence[Probe], folder: Path) -> tuple[st
                         reply = process.request(SECONDS, "open", **request)
                     else:
                         reply = process.request(SECONDS, "read", **request, into=str(into), selection=None)  # fmt: skip
-                except (AdapterDiedError, AdapterTimeoutError, AdapterMemoryError) as error:
+                except AdapterError as error:
                     process = None
                     outcome = ("crash", f"{type(error).__name__}: {error}"[:200])
                     continue

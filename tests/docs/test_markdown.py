@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+from built_once import built_once
 from example_distributions import install_examples
 from markdown_pages import BLOCK, DOCUMENTS, ROOT, SHOWN, has_snippets, run_snippets
 from waits import no_garbage_collection
@@ -26,7 +27,10 @@ def each_document(files):
 @pytest.fixture(scope="module")
 def installed_examples(tmp_path_factory):
     shown = ("acme-delta2", "acme-invert", "acme-rotate", "acme-xor")
-    return install_examples(tmp_path_factory.mktemp("examples"), *shown)
+    folder = built_once(
+        tmp_path_factory, "documented-examples", lambda folder: install_examples(folder, *shown)
+    )
+    return folder / "site"
 
 
 @pytest.fixture

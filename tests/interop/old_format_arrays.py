@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -152,10 +153,13 @@ def version_1() -> Cases:
         "zlib": named("numcodecs.zlib", level=5),
         "bz2": named("numcodecs.bz2", level=5),
         "lzma": named("numcodecs.lzma", preset=1),
+        "lzma_raw": named("numcodecs.lzma", format=3, filters=[{"id": 33, "preset": 1}]),
     }
     # Its Blosc contains another version of Zstandard.
     usual = {name: each for name, each in blosc().items() if "zstd" not in name}
     cases |= compressed(compressors | usual)
+    fields = [("x", "<i4"), ("y", "<f8"), ("name", "S3"), ("in", [("z", "u1")])]
+    cases["structure"] = structured(np.dtype(fields), SHAPE), {}
     return cases
 
 
@@ -165,7 +169,19 @@ def draft_2021() -> Cases:
     for dtype in ("|b1", "|S5", "<U4", "<M8[ns]", "<m8[s]"):
         word = dtype.translate({ord(letter): "_" for letter in "|<>[]"})
         cases["kind" + word] = ramp(dtype, SHAPE), {}
-    cases |= compressed({"none": None, "gzip": named("gzip", level=5)} | blosc())
+    cases |= compressed(
+        {
+            "none": None,
+            "gzip": named("gzip", level=5),
+            "zstd": named("zstd", level=1, checksum=False),
+            "zlib": named("numcodecs.zlib", level=2),
+            "bz2": named("numcodecs.bz2", level=2),
+            "lz4": named("numcodecs.lz4", acceleration=1),
+            "lzma": named("numcodecs.lzma", preset=1),
+            "shuffle": named("numcodecs.shuffle", elementsize=4),
+        }
+        | blosc()
+    )
     options = {"filters": [named("numcodecs.delta", dtype="<i4")], "compressors": None}
     cases["filter_delta"] = LARGER, {**options, "chunks": LARGER_CHUNKS}
     plain = np.dtype([("x", "<i4"), ("y", "<f8")])
@@ -176,6 +192,11 @@ def draft_2021() -> Cases:
         transformer = named("sharding", type="indexed", chunks_per_shard=list(in_shard))
         name = "shards_" + "_".join(map(str, in_shard))
         cases[name] = ramp("<i4", (9, 7)), {"metadata": {"storage_transformers": [transformer]}}
+    for order, separator, shards in product("CF", "/.", (None, (6, 3))):
+        name = f"layout_{order}_{'slash' if separator == '/' else 'dot'}_{shards and 'shards'}"
+        key = {"name": "default", "separator": separator}
+        options = {"order": order, "shards": shards, "chunk_key_encoding": key, "chunks": (3, 3)}
+        cases[name] = ramp(">i4", (5, 7)), options
     return cases
 
 
@@ -187,6 +208,9 @@ def n5() -> Cases:
             "gzip": named("gzip", level=5),
             "bz2": named("numcodecs.bz2", level=5),
             "xz": named("numcodecs.lzma", preset=1, format=1),
+            "zlib": named("numcodecs.zlib", level=1),
+            "zstd": named("zstd", level=2, checksum=False),
+            "lz4": named("n5.lz4", acceleration=1),
         }
         | blosc()
     )

@@ -1,7 +1,7 @@
 """Databases, in files and on servers, written and read by zarr-python 2."""
 
 import json
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -72,6 +72,7 @@ def in_mongo(server):
     return arguments, partial(MongoDBStore, url, collection="a zarr")
 
 
+@cache
 def python_with(name):
     """The interpreter of zarr-python 2, if it has the library for a store."""
     python = need("zarr2")

@@ -28,50 +28,58 @@ LIBRARIES = {"zarr-python": zarr, "zarr-core": zarr_core}
 DIRECTIONS = pytest.mark.parametrize(
     ("writer", "reader"), [("zarr-python", "zarr-core"), ("zarr-core", "zarr-python")]
 )
+VERSIONS = pytest.mark.parametrize("version", [2, 3])
 PATHS = ["scalar", "surface", "surface/height", "surface/height/raster", "time"]
 
 
-def write(library: str, path: Path) -> None:
-    root = LIBRARIES[library].create_group(path, zarr_format=3, attributes=ATTRIBUTES)
+def write(library: str, path: Path, version: int = 3) -> None:
+    root = LIBRARIES[library].create_group(path, zarr_format=version, attributes=ATTRIBUTES)
     deep = root.create_group("surface/height", attributes={"level": 2})
+    named: dict[str, Any] = {"dimension_names": ["y", None]} if version == 3 else {}
     array = deep.create_array(
         "raster",
         shape=VALUES.shape,
         chunks=(2, 3),
         dtype="int16",
-        dimension_names=["y", None],
         attributes={"units": "m"},
+        **named,
     )
     array[...] = VALUES
     root.create_array("time", shape=(3,), chunks=(3,), dtype="float64", fill_value=np.nan)
     root.create_array("scalar", shape=(), dtype="uint8", chunk_key_encoding={"name": "v2"})[...] = 9
 
 
-def consolidate(library: str, path: Path) -> None:
-    LIBRARIES[library].consolidate_metadata(path, zarr_format=3)
+def consolidate(library: str, path: Path, version: int = 3) -> None:
+    LIBRARIES[library].consolidate_metadata(path, zarr_format=version)
 
 
+@VERSIONS
 @DIRECTIONS
-def test_hierarchy_is_read(tmp_path: Path, writer: str, reader: str) -> None:
-    write(writer, tmp_path)
+def test_hierarchy_is_read(tmp_path: Path, writer: str, reader: str, version: int) -> None:
+    write(writer, tmp_path, version)
     root = LIBRARIES[reader].open_group(tmp_path, mode="r")
     assert dict(root.attrs) == ATTRIBUTES
     assert sorted(path for path, _ in root.members(max_depth=None)) == PATHS
     raster = root["surface/height/raster"]
     assert dict(root["surface/height"].attrs) == {"level": 2}
     assert dict(raster.attrs) == {"units": "m"}
-    assert raster.metadata.dimension_names == ("y", None)
+    if version == 3:
+        assert raster.metadata.dimension_names == ("y", None)
     assert np.array_equal(raster[...], VALUES)
     assert np.isnan(root["time"][...]).all()
     assert root["scalar"][()] == 9
 
 
+@VERSIONS
 @DIRECTIONS
-def test_consolidated_metadata_is_used(tmp_path: Path, writer: str, reader: str) -> None:
-    write(writer, tmp_path)
-    consolidate(writer, tmp_path)
-    # The metadata document is removed, so only its copy in the root can be read.
-    (tmp_path / "surface/height/raster/zarr.json").unlink()
+def test_consolidated_metadata_is_used(
+    tmp_path: Path, writer: str, reader: str, version: int
+) -> None:
+    write(writer, tmp_path, version)
+    consolidate(writer, tmp_path, version)
+    # The metadata documents are removed, so only their copy in the root can be read.
+    for name in ("zarr.json",) if version == 3 else (".zarray", ".zattrs"):
+        (tmp_path / "surface/height/raster" / name).unlink()
     root = LIBRARIES[reader].open_group(tmp_path, mode="r", use_consolidated=True)
     assert sorted(path for path, _ in root.members(max_depth=None)) == PATHS
     assert np.array_equal(root["surface/height/raster"][...], VALUES)
@@ -125,6 +133,17 @@ def test_both_consolidate_alike(tmp_path: Path) -> None:
         if document["node_type"] == "group":
             document.pop("consolidated_metadata", None)
     assert _by_text(ours) == _by_text(theirs)
+
+
+def test_both_consolidate_the_same_documents_of_version_2(tmp_path: Path) -> None:
+    write("zarr-python", tmp_path, 2)
+    named = []
+    for library in LIBRARIES:
+        consolidate(library, tmp_path, 2)
+        copy = json.loads((tmp_path / ".zmetadata").read_text())
+        # zarr-python also stores empty attributes.
+        named.append((copy.keys(), {key for key, value in copy["metadata"].items() if value}))
+    assert named[0] == named[1]
 
 
 def _by_text(document: Any) -> Any:

@@ -16,43 +16,6 @@ theirs = pytest.importorskip("zarr.codecs.numcodecs")
 NUMBERS = np.cumsum(np.sin(np.arange(210)), dtype="f8").reshape(14, 15) * 100 + 1000
 SHAPE, CHUNKS = (14, 15), (7, 5)
 
-# dtype of the array; kind of codec; class of zarr-python; configuration.
-CASES = [
-    ("i4", "compressors", "Blosc", {}),
-    ("f8", "compressors", "Blosc", {"cname": "zstd", "clevel": 3, "shuffle": 2, "blocksize": 0}),
-    ("i4", "compressors", "LZ4", {}),
-    ("i4", "compressors", "Zstd", {"level": 3}),
-    ("i4", "compressors", "Zlib", {}),
-    ("i4", "compressors", "Zlib", {"level": 9}),
-    ("i4", "compressors", "GZip", {"level": 4}),
-    ("i4", "compressors", "BZ2", {"level": 5}),
-    ("i4", "compressors", "LZMA", {}),
-    ("i4", "compressors", "LZMA", {"format": 1, "check": 4, "preset": 2, "filters": None}),
-    ("i4", "compressors", "Shuffle", {}),
-    ("f8", "compressors", "Shuffle", {"elementsize": 2}),
-    ("i4", "compressors", "CRC32", {}),
-    ("i4", "compressors", "CRC32", {"location": "end"}),
-    ("i4", "compressors", "CRC32C", {}),
-    ("i4", "compressors", "Adler32", {}),
-    ("i4", "compressors", "Fletcher32", {}),
-    ("i4", "compressors", "JenkinsLookup3", {}),
-    ("i4", "compressors", "JenkinsLookup3", {"initval": 5}),
-    ("i4", "filters", "Delta", {"dtype": "int32"}),
-    ("i4", "filters", "Delta", {"dtype": "<i4", "astype": "<i2"}),
-    ("f4", "filters", "BitRound", {"keepbits": 7}),
-    ("f8", "filters", "FixedScaleOffset", {"offset": 900, "scale": 10, "astype": "u2"}),
-    ("f8", "filters", "FixedScaleOffset", {"offset": 1.5, "scale": 0.5, "dtype": "f8"}),
-    ("f8", "filters", "Quantize", {"digits": 2}),
-    ("?", "filters", "PackBits", {}),
-    ("f8", "filters", "AsType", {"encode_dtype": "f4", "decode_dtype": "f8"}),
-    ("f8", "filters", "AsType", {"encode_dtype": "<i2"}),
-    ("f8", "serializer", "PCodec", {}),
-    ("i2", "serializer", "PCodec", {"level": 3, "mode_spec": "classic"}),
-    ("f8", "serializer", "ZFPY", {"mode": 4, "tolerance": 0.01}),
-    ("f4", "serializer", "ZFPY", {"mode": 2, "rate": 12}),
-]
-cases = pytest.mark.parametrize(("dtype", "part", "name", "configuration"), CASES, ids=str)
-
 
 @pytest.fixture(autouse=True)
 def _no_warnings():
@@ -62,32 +25,12 @@ def _no_warnings():
         yield
 
 
-def values_of(dtype):
-    return NUMBERS > 1100 if dtype == "?" else NUMBERS.astype(dtype)
-
-
-def written_by_zarr_python(path, dtype, part, name, configuration):
-    codec = getattr(theirs, name)(**configuration)
-    options = {"compressors": None} | {part: codec if part == "serializer" else [codec]}
-    array = zarr.create_array(path, shape=SHAPE, chunks=CHUNKS, dtype=dtype, **options)
-    array[...] = values_of(dtype)
-    return array[...]
-
-
 def chunks_of(path):
     return {
         str(file.relative_to(path)): file.read_bytes()
         for file in path.glob("c/**/*")
         if file.is_file()
     }
-
-
-@cases
-def test_reads_what_zarr_python_wrote(tmp_path, dtype, part, name, configuration):
-    expected = written_by_zarr_python(tmp_path, dtype, part, name, configuration)
-    found = zarr_core.open_array(tmp_path, mode="r")[...]
-    assert found.dtype == expected.dtype
-    assert found.tobytes() == expected.tobytes()
 
 
 def test_several_at_once(tmp_path):

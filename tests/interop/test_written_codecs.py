@@ -10,7 +10,7 @@ from zarr_core.errors import ZarrError
 from zarr_core.registry.discovery import usable_names as extension_names
 
 NAMES = sorted(name for name in extension_names("codec") if name.startswith("numcodecs."))
-DTYPES = ["?", "i1", "u2", "<i4", ">i8", "f4", "f8", "c8"]
+DTYPES = ["?", "<i4", ">i8", "f8", "c8"]
 # zarr-python 3 has no class for them, or only with parameters that have no default.
 UNKNOWN = {"numcodecs.categorize", "numcodecs.json2", "numcodecs.msgpack2", "numcodecs.pickle"}
 PARAMETERS = {

@@ -1,9 +1,11 @@
 """The results of ``make wheels``, built once, and empty environments to install them."""
 
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
+from built_once import built_once
 from empty_environment import make_environment
 
 sys.path.append(str(Path(__file__).parents[2] / "scripts"))
@@ -13,20 +15,18 @@ sys.path.append(str(Path(__file__).parents[2] / "scripts"))
 def dist(tmp_path_factory):
     import build_wheels
 
-    folder = tmp_path_factory.mktemp("dist")
-    build_wheels.build(folder)
-    return folder
+    return built_once(tmp_path_factory, "dist", build_wheels.build)
 
 
 @pytest.fixture(scope="session")
 def environment(dist, tmp_path_factory):
     """Returns the interpreter of an environment with the requirements, created once for each set."""
-    made = {}
 
     def give(*requirements):
-        if requirements not in made:
-            home = tmp_path_factory.mktemp("environment")
-            made[requirements] = make_environment(home, dist, *requirements)
-        return made[requirements]
+        name = f"environment-{zlib.crc32(' '.join(requirements).encode()):08x}"
+        home = built_once(
+            tmp_path_factory, name, lambda folder: make_environment(folder, dist, *requirements)
+        )
+        return home / "bin" / "python"
 
     return give

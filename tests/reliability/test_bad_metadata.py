@@ -35,7 +35,6 @@ BY_ERROR = {
     # class of the error: {name: (document, part of the message)}
     MetadataDecodeError: {
         "cut": (TEXT[:100], "unterminated"),
-        "empty": ("", "empty"),
         "byte order mark": (b"\xef\xbb\xbf" + TEXT.encode(), "byte order mark"),
         "repeated key": (TEXT[:-1] + ', "shape": [8, 8]}', "/shape"),
         "nested 100000 deep": (
@@ -61,38 +60,18 @@ BY_ERROR = {
         "shards nested 100 deep": (document(codecs=[nested(100)]), "deep"),
     },
     MetadataValidationError: {
-        "null": ("null", "must be an object"),
-        "list": ("[]", "must be an object"),
-        "negative shape": (document(shape=[-4, 4]), "/shape/0: -4"),
         "shape beyond 64 bits": (
             document(shape=[2**100, 4]),
             "/shape/0: 1267650600228229401496703205376",
         ),
-        "chunk of another rank": (document(chunk_grid=regular(2)), "/chunk_grid"),
         "fill value too large": (document(fill_value=300), "/fill_value"),
-        "fill value a word": (document(fill_value="abc"), "/fill_value"),
-        "fill value a list": (document(fill_value=[]), "/fill_value"),
-        "fill value a fraction": (document(fill_value=1.5), "/fill_value"),
-        "no codecs": (document(codecs=[]), "/codecs"),
-        "length a fraction": (document(shape=[10.5, 4]), "/shape/0"),
-        "length true": (document(shape=[True, 4]), "/shape/0"),
-        "length a string": (document(shape=["10", 4]), "/shape/0"),
         "100 dimensions": (
             document(shape=[1] * 100, chunk_grid=regular(*[1] * 100)),
             "/shape: has 100 dimensions",
         ),
         "format 4": (document(zarr_format=4), "/zarr_format"),
-        "node type banana": (document(node_type="banana"), "/node_type"),
     },
     ExtensionConfigurationError: {
-        "chunk of length 0": (
-            document(chunk_grid=regular(0, 2)),
-            "/chunk_grid/configuration/chunk_shape/0: 0",
-        ),
-        "transpose order repeated": (
-            document(codecs=[codec("transpose", order=[0, 0]), "bytes"]),
-            "/codecs/0/configuration/order",
-        ),
         "raw data type of 2^70 bits": (
             document(data_type=f"r{2**70}", fill_value="AA=="),
             "/data_type",
@@ -108,22 +87,11 @@ BY_ERROR = {
             "/codecs/1: no codec called 'acme.nothing'",
         ),
         "unknown data type": (document(data_type="uint7"), "similar"),
-        "unknown grid": (document(chunk_grid="acme.grid"), "/chunk_grid"),
-        "unknown key encoding": (document(chunk_key_encoding="acme.keys"), "/chunk_key_encoding"),
-        "unknown transformer": (
-            document(storage_transformers=[{"name": "acme.transformer"}]),
-            "/storage_transformers/0",
-        ),
     },
     UnsupportedFieldError: {
         "unknown member": (document(foo=1), "/foo"),
-        "unknown member to understand": (document(foo={"must_understand": True}), "/foo"),
     },
     CodecChainError: {
-        "two array to bytes codecs": (
-            document(codecs=["bytes", "bytes"]),
-            "/codecs: codecs must be",
-        ),
         "bytes codec too late": (
             document(codecs=[codec("gzip", level=1), "bytes"]),
             "/codecs: codecs must be",
@@ -131,6 +99,10 @@ BY_ERROR = {
         "byte order missing": (
             document(data_type="uint16", codecs=["bytes"]),
             '"endian" is missing',
+        ),
+        "index of many tebibytes": (
+            document(shape=[2**40], chunk_grid=regular(2**40), codecs=[sharded(1)]),
+            "inner chunks",
         ),
         "transpose order too long": (
             document(codecs=[codec("transpose", order=[0, 1, 2]), "bytes"]),

@@ -7,15 +7,10 @@ import struct
 
 import numpy as np
 import pytest
-import zarr_core as zarr
-from reliability_data import LITTLE, codec, document, everything, regular, run, sharded, stored
+from reliability_data import codec, document, everything, regular, run, sharded, stored
 from zarr_core.errors import (
     ChecksumError,
     ChunkDecodeError,
-    CodecChainError,
-    CodecError,
-    ExtensionConfigurationError,
-    ZarrError,
 )
 
 # Shards of 4 inner chunks with 16 bytes each.
@@ -111,20 +106,6 @@ def test_a_bad_entry_breaks_its_inner_chunk_only(tmp_path, case, location):
     assert array[:64].tolist() == [9] * 64
 
 
-def test_a_bad_entry_of_an_inner_chunk_that_is_written_whole_does_no_harm(tmp_path):
-    array = stored(tmp_path, metadata(), {"c/0": shard(replaced(1, (1000, 16)))})
-    array[16:32] = 9
-    assert array[:64].tolist() == [1] * 16 + [9] * 16 + [3] * 16 + [4] * 16
-
-
-def test_a_bad_entry_is_not_lost_when_another_inner_chunk_is_written(tmp_path):
-    array = stored(tmp_path, metadata(), {"c/0": shard(replaced(1, (1000, 16)))})
-    before = everything(tmp_path)
-    with pytest.raises(ChunkDecodeError, match="c/0"):
-        array[40] = 9
-    assert everything(tmp_path) == before
-
-
 BROKEN = {
     "s05 index flip": (lambda: flip(shard(), -10), ChecksumError, "index"),
     "s05b index checksum flip": (lambda: flip(shard(), -1), ChecksumError, "index"),
@@ -169,52 +150,6 @@ def test_inner_chunks_may_overlap_and_leave_gaps(tmp_path):
     assert array[:64].tolist() == [9, *expected[1:]]
 
 
-def test_an_empty_inner_chunk_is_fill(tmp_path):
-    array = stored(tmp_path, metadata(), {"c/0": shard(replaced(2, (EMPTY, EMPTY)))})
-    assert array[:64].tolist() == [1] * 16 + [2] * 16 + [7] * 16 + [4] * 16
-
-
-REFUSED = {
-    "s08 inner does not divide": [sharded(24)],
-    "s08b inner larger than the shard": [sharded(128)],
-    "s08c inner of another rank": [sharded(16, 1)],
-    "s09 gzip index": [sharded(16, index_codecs=[LITTLE, codec("gzip", level=1)])],
-    "s09b zstd index": [sharded(16, index_codecs=[LITTLE, codec("zstd", level=1)])],
-    "s09c sharded index": [sharded(16, index_codecs=[sharded(1, 2)])],
-    "index without byte order": [sharded(16, index_codecs=[codec("bytes")])],
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_invalid_shard_shape_is_rejected_at_opening(tmp_path, case):
-    with pytest.raises(CodecChainError, match="/codecs") as caught:
-        stored(tmp_path, document(shape=[192], chunk_grid=regular(64), codecs=REFUSED[case]))
-    assert str(tmp_path) in str(caught.value)
-    assert list(everything(tmp_path)) == ["zarr.json"]
-
-
-def test_inner_codecs_that_are_not_chain_are_rejected_at_opening(tmp_path):
-    with pytest.raises(ExtensionConfigurationError, match="codecs must be any") as caught:
-        stored(tmp_path, metadata(inner=[codec("crc32c")]))
-    assert "/codecs/0/configuration" in str(caught.value)
-
-
-def test_unknown_inner_codecs_are_rejected_at_opening(tmp_path):
-    with pytest.raises(zarr.errors.UnknownExtensionError, match=r"acme\.nothing") as caught:
-        stored(tmp_path, metadata(inner=[codec("bytes"), codec("acme.nothing")]))
-    assert "/codecs/0/configuration/codecs/1" in str(caught.value)
-    assert str(tmp_path) in str(caught.value)
-
-
-@pytest.mark.parametrize("count", [2**40, 2**60])
-def test_an_index_of_many_tebibytes_is_rejected_at_opening(tmp_path, count):
-    with pytest.raises(CodecChainError, match="inner chunks"):
-        stored(
-            tmp_path,
-            document(shape=[count], chunk_grid=regular(count), codecs=[sharded(1)]),
-        )
-
-
 def test_inner_chunks_that_do_not_decompress(tmp_path):
     good = gzip.compress(INNER[0])
     pieces = [good, good[:-3], gzip.compress(bytes(1 << 24)), good]
@@ -232,26 +167,6 @@ def test_inner_chunks_that_do_not_decompress(tmp_path):
             with pytest.raises(ChunkDecodeError, match=rf"c/0.*inner chunk \({number},\)"):
                 array[selection]
     assert array[:16].tolist() == array[48:64].tolist() == [1] * 16
-
-
-def test_nested_shards_with_a_broken_one_inside(tmp_path):
-    inner = INNER[0] + index([(0, 16)])
-    broken = INNER[1] + index([(1, 16)])
-    pieces = [inner, broken]
-    places = [(0, len(inner)), (len(inner), len(broken))]
-    array = stored(
-        tmp_path,
-        document(shape=[32], chunk_grid=regular(32), codecs=[sharded(16, codecs=[sharded(16)])]),
-        {"c/0": shard(places, pieces)},
-    )
-    assert array[:16].tolist() == [1] * 16
-    for selection in (16, slice(16, 32), slice(15, 17), ...):
-        with pytest.raises(ChunkDecodeError, match=r"c/0.*inner chunk \(1,\).*inner chunk \(0,\)"):
-            array[selection]
-    with pytest.raises(ChunkDecodeError, match="c/0"):
-        array[17] = 3
-    array[1] = 3
-    assert array[:3].tolist() == [1, 3, 1]
 
 
 def test_a_shard_of_2_to_the_26_inner_chunks_can_be_opened(tmp_path):
@@ -326,9 +241,3 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 def test_damaged_shards_cost_no_memory(tmp_path):
     assert int(run(PEAK, tmp_path).stdout) < 4
-
-
-def test_errors_are_all_of_one_tree():
-    assert issubclass(ChecksumError, ChunkDecodeError)
-    assert issubclass(ChunkDecodeError, CodecError)
-    assert issubclass(CodecError, ZarrError)

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from built_once import built_once
 from zarr_conformance.corpus.archive import corpus_digest
 from zarr_conformance.corpus.build import generated_cases
 
@@ -59,13 +60,15 @@ print(sum(outcomes.values()))
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     """The contents of the wheel, alone in a directory."""
-    folder = tmp_path_factory.mktemp("wheel")
+    return built_once(tmp_path_factory, "conformance-wheel", build_wheel)
+
+
+def build_wheel(folder):
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     done = subprocess.run(build, cwd=PACKAGE, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     with zipfile.ZipFile(next(folder.glob("*.whl"))) as packed:
-        packed.extractall(folder / "packages")
-    return folder / "packages"
+        packed.extractall(folder)
 
 
 @pytest.fixture

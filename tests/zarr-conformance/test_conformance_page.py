@@ -18,7 +18,11 @@ RESULTS = ROOT / "docs" / "conformance.json"
 HISTORY = ROOT / "docs" / "conformance-history.json"
 PAGE = ROOT / "docs" / "conformance.md"
 EXPECTED = ROOT / "packages" / "zarr-conformance" / "expected-failures"
-CASES = {case.id: case for case in all_cases()}
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return {case.id: case for case in all_cases()}
 
 
 @pytest.fixture
@@ -43,11 +47,11 @@ def test_zarr_core_passes_all_cases():
     assert set(ours["grades"]) == {"p"}
 
 
-def test_each_kind_of_failure_has_a_reason(page):
+def test_each_kind_of_failure_has_a_reason(page, cases):
     reasons = tomllib.loads(page.FINDINGS.read_text("utf-8"))
     explained = {(clause, outcome) for clause, texts in reasons.items() for outcome in texts}
     runs = json.loads(RESULTS.read_text("utf-8"))["runs"]
-    found = {(clause.id, outcome) for run in runs for clause, outcome in page.kinds(run, CASES)}
+    found = {(clause.id, outcome) for run in runs for clause, outcome in page.kinds(run, cases)}
     assert sorted(found - explained) == [], (
         "compare with the specification and add the reason, or fix the case"
     )
@@ -102,6 +106,6 @@ def test_history_has_the_scores_of_the_page(page):
         assert scores["passed"] <= scores["judged"] <= scores["cases"] == len(results["cases"])
 
 
-def test_frequent_questions_have_unambiguous_cases(page):
+def test_frequent_questions_have_unambiguous_cases(page, cases):
     used = [case for row in page.PROBE for case in row[1:]]
-    assert [it for it in used if isinstance(CASES[it].expect, Either)] == []
+    assert [it for it in used if isinstance(cases[it].expect, Either)] == []

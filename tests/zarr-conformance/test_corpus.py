@@ -1,15 +1,26 @@
-"""Clauses and cases are valid and complete, and the corpus is reproducible."""
+"""Clauses and cases are valid and complete; the encoders of the corpus agree with others."""
 
 import filecmp
 import json
 import re
+import struct
+import tomllib
+from pathlib import Path
 
+import numpy as np
 import pytest
+from numcodecs.vlen import VLenBytes, VLenUTF8
+from numcodecs.zstd import decompress
 from zarr_conformance.checksum import checksum
 from zarr_conformance.clauses.clause import clauses, parse_specification, specifications
 from zarr_conformance.corpus.build import all_cases, build
 from zarr_conformance.corpus.case import CATEGORIES, Reject
 from zarr_conformance.corpus.encode import shard
+from zarr_conformance.corpus.ext_n5_default import block
+from zarr_conformance.corpus.ext_packbits import packed
+from zarr_conformance.corpus.ext_rectilinear import parts
+from zarr_conformance.corpus.ext_vlen import OCTETS, STRINGS, encoded
+from zarr_conformance.corpus.ext_zstd import frame, xxh64
 from zarr_conformance.report.coverage import coverage
 
 # The draft requires a form of extensions, but no such extension exists.
@@ -129,3 +140,109 @@ def test_tested_clauses_have_positive_and_negative_cases():
 def test_untested_clauses_have_no_cases():
     untested = [it for it in coverage(all_cases()).values() if not it.clause.tested]
     assert [it for it in untested if it.positive or it.negative or it.open] == []
+
+
+def test_xxh64():
+    # Test vectors of the reference implementation of xxHash.
+    assert xxh64(b"") == 0xEF46DB3751D8E999
+    assert xxh64(b"abc") == 0x44BC2CF5AD770999
+
+
+@pytest.mark.parametrize("length", [1, 31, 32, 100])
+@pytest.mark.parametrize("checksum", [False, True])
+def test_zstd_frames(length, checksum):
+    data = bytes(range(length))
+    assert decompress(frame(data, checksum=checksum)) == data
+    assert decompress(frame(data, checksum=checksum, blocks=(length // 2,))) == data
+
+
+def test_zstd_frame_with_an_rle_block():
+    assert decompress(frame(b"x", size=1000, repeated=1000)) == b"x" * 1000
+
+
+def test_vlen_encoding_is_that_of_numcodecs():
+    encoded_strings = encoded([it.encode() for it in STRINGS])
+    assert encoded_strings == VLenUTF8().encode(np.array(STRINGS, object))
+    assert encoded(OCTETS) == VLenBytes().encode(np.array(OCTETS, object))
+
+
+def test_packbits():
+    booleans = [1, 0, 1, 1, 0, 0, 0, 1, 1]
+    assert packed(booleans, 1) == np.packbits(booleans, bitorder="little").tobytes()
+    assert packed(booleans, 1, "first_byte")[0] == packed(booleans, 1, "last_byte")[-1] == 7
+    assert packed([1, 2, 3], 16) == struct.pack("<3H", 1, 2, 3)
+
+
+def test_n5_blocks_are_column_major():
+    values = np.array([[1, 2, 3], [4, 5, 6]], "i2")
+    assert block(values) == struct.pack(">HHII6h", 0, 2, 2, 3, 1, 4, 2, 5, 3, 6)
+
+
+def test_rectilinear_chunks():
+    chunks = parts(np.arange(5), [[1, 2, 4]], fill=-1)
+    assert [it.tolist() for it in chunks.values()] == [[0], [1, 2], [3, 4, -1, -1]]
+
+
+LISTED = tomllib.loads(
+    Path(__file__).with_name("normative_sentences.toml").read_text("utf-8")
+)  # fmt: skip
+
+
+def lines(text):
+    first, _, last = text.partition("-")
+    return int(first), int(last or first)
+
+
+def overlap(one, other):
+    return one[0] <= other[1] and other[0] <= one[1]
+
+
+def sentences(name):
+    """Return the places of all sentences with key words."""
+    texts = {file: places for file, places in LISTED[name].items() if file != "commit"}
+    return [(file, lines(place)) for file, places in texts.items() for place in places]
+
+
+def exceptions(specification):
+    """Return the places of the sentences that are not clauses, with the reason."""
+    return {
+        (file, lines(place)): reason
+        for reason, places in specification.without_clause.items()
+        for file, _, place in (it.partition("#L") for it in places)
+    }
+
+
+@pytest.mark.parametrize("name", specifications())
+def test_sentences_with_key_words_have_clauses(name):
+    specification = specifications()[name]
+    clauses = [(specification.file(it), lines(it.lines)) for it in specification.clauses]
+    without = exceptions(specification)
+    missing = [
+        (file, place)
+        for file, place in sentences(name)
+        if not any(it == file and overlap(place, found) for it, found in [*clauses, *without])
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", specifications())
+def test_exceptions_are_sentences_without_clauses(name):
+    specification = specifications()[name]
+    found = sentences(name)
+    unknown = [
+        (file, place)
+        for file, place in exceptions(specification)
+        if not any(it == file and overlap(place, other) for it, other in found)
+    ]
+    assert unknown == []
+    assert all(it.endswith(".") for it in specification.without_clause)
+
+
+@pytest.mark.parametrize("name", specifications())
+def test_the_list_is_that_of_the_pinned_commit(name):
+    """After a change of the commit: python scripts/list_normative_sentences.py."""
+    specification = specifications()[name]
+    assert LISTED[name]["commit"] == specification.commit
+    assert LISTED[name].keys() - {"commit"} == {
+        specification.file(it) for it in specification.clauses
+    }

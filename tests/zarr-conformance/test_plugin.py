@@ -7,9 +7,7 @@ import pytest
 from zarr_conformance import plugin_cases
 from zarr_conformance.adapters import zarr_core
 from zarr_conformance.corpus.build import all_cases
-
-# pytester forgets what a run has imported: what all runs share is there before.
-SHARED = (plugin_cases, zarr_core, tuple(all_cases()))
+from zarr_core import installed_extensions
 
 pytest_plugins = ["pytester"]
 
@@ -25,6 +23,12 @@ class Careless(ZarrCore):
         return reply if "result" in reply else {"id": request["id"], "result": {}}
 """
 ONLY = ("--zarr-conformance-only", "v3-core/array/shape-*")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shared():
+    """pytester forgets what a run has imported: what all runs share is there before."""
+    return plugin_cases, zarr_core, tuple(all_cases()), installed_extensions()
 
 
 @pytest.fixture

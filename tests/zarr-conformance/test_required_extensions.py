@@ -1,16 +1,20 @@
-"""Cases with unsupported extensions do not count as passes or failures."""
+"""Cases of extensions: unsupported ones are not judged, and the kit runs those of a name."""
 
 import pytest
+import zarr_core as zarr
 from zarr_conformance.adapters.zarr_core import ZarrCore
 from zarr_conformance.clauses.clause import clauses
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.corpus.case import Accept, Reject
 from zarr_conformance.evaluation.evaluate import evaluate
 from zarr_conformance.evaluation.response import Response
+from zarr_conformance.kit import BytesToBytesCodecTests
+from zarr_conformance.kit.specification import broken_cases, cases_of
 from zarr_conformance.plugin_cases import capabilities_of, run_case
 from zarr_conformance.report.results import Result
 from zarr_conformance.report.summary import failed_clauses
 from zarr_conformance.runner.extension_support import ExtensionSupport
+from zarr_core.extension import ExtensionDefinition, create_extension
 
 CASES = {case.id: case for case in all_cases()}
 
@@ -77,3 +81,36 @@ def test_json_values_are_compared_by_value():
     assert evaluate(case, response).grade == "pass"
     wrong = Response("result", {"node_type": "array", "shape": [9]}, values=compact[:-1])
     assert evaluate(case, wrong).grade == "fail"
+
+
+ZSTD = type(create_extension("codec", ExtensionDefinition("zstd", {"level": 1})))
+
+
+class Wrong(ZSTD):
+    """Gives the bytes of a chunk in reverse order; no schema says that it takes a level."""
+
+    def decode_into(self, data, out):
+        super().decode_into(data, out)
+        out[:] = bytes(out)[::-1]
+
+
+def test_a_wrong_codec_breaks_cases_of_its_text():
+    assert broken_cases("codec", "zstd") == {}
+    with zarr.override_extensions({"codec": {"zstd": Wrong}}):
+        broken = broken_cases("codec", "zstd")
+    assert "ext-codecs/zstd/level-1" in broken
+    assert "ext-codecs/zstd/no-level-left-out" in broken
+    assert "ext-codecs/zstd/no-level-23" not in broken
+
+
+def test_names_have_their_cases():
+    assert len(cases_of("codec", "gzip")) > 10
+    assert len(cases_of("data_type", "bfloat16")) > 10
+    assert len(cases_of("chunk_grid", "rectilinear")) > 50
+    assert cases_of("codec", "acme.xor") == []
+
+
+class TestZstd(BytesToBytesCodecTests):
+    name = "zstd"
+    configurations = ({"level": 1},)
+    examples = 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -14,13 +13,10 @@ from zarr_core.errors import ChunkDecodeError, StoreCapabilityError
 from zarr_core.extension import (
     BufferByteReader,
     ByteRange,
-    Store,
     StoreReadError,
     StoreReadOnlyError,
     StoreTraits,
     WrapperStore,
-    check_key,
-    check_prefix,
 )
 from zarr_core.interfaces.byte_reader import SubrangeReader
 from zarr_core.stores.local import LocalStore
@@ -48,123 +44,6 @@ class TestInFiles(StoreContract):
 
     def again(self, store, *, read_only):
         return sharded(LocalStore(store.inner.path, read_only=read_only), "", (2,))
-
-
-class EveryKeyAChunk(Store):
-    """Gives every key a number, and keeps its value as the chunk of that number.
-
-    Parameters
-    ----------
-    store : Store
-        A store with shards of one dimension.
-    """
-
-    def __init__(self, store, numbers):
-        self.store = store
-        self.numbers = numbers
-        self.read_only = store.read_only
-
-    url = property(lambda self: self.store.url)
-
-    def chunk(self, key):
-        check_key(key)
-        return f"c{self.numbers.setdefault(key, len(self.numbers))}"
-
-    def get(self, key):
-        return self.store.get(self.chunk(key))
-
-    def get_partial_values(self, key_ranges):
-        return self.store.get_partial_values([(self.chunk(key), part) for key, part in key_ranges])
-
-    def get_limited(self, key, limit, out=None):
-        return self.store.get_limited(self.chunk(key), limit, out)
-
-    def open_value(self, key, first=None):
-        return self.store.open_value(self.chunk(key))
-
-    def exists(self, key):
-        return self.store.exists(self.chunk(key))
-
-    def getsize(self, key):
-        return self.store.getsize(self.chunk(key))
-
-    def set(self, key, value):
-        self.store.set(self.chunk(key), value)
-
-    def update(self, key, change):
-        self.store.update(self.chunk(key), change)
-
-    def erase(self, key):
-        self.store.erase(self.chunk(key))
-
-    def erase_values(self, keys):
-        self.store.erase_values([self.chunk(key) for key in keys])
-
-    def erase_prefix(self, prefix):
-        MemoryStore(None, self.read_only).erase_prefix(prefix)
-        super().erase_prefix(prefix)
-
-    def list_prefix(self, prefix):
-        check_prefix(prefix)
-        names = {f"c{number}": key for key, number in self.numbers.items()}
-        keys = [names[chunk] for chunk in self.store.list()]
-        return (key for key in keys if key.startswith(prefix))
-
-    def __eq__(self, other):
-        return isinstance(other, EveryKeyAChunk) and self.store == other.store
-
-    def __hash__(self):
-        return hash(self.store)
-
-    def __repr__(self):
-        return f"EveryKeyAChunk({self.store!r})"
-
-
-class TestChunksInMemory(StoreContract):
-    test_pickle = None
-    pickles = False
-    counts = (3,)
-    """The chunks per shard, from the outermost shard to the innermost."""
-
-    # Writers that wait for each other in one shard would deadlock.
-    test_updates_of_different_keys_are_concurrent = None
-
-    def with_shards(self, store, numbers):
-        for count in self.counts:
-            store = sharded(store, "", (count,))
-        return EveryKeyAChunk(store, numbers)
-
-    def innermost(self, store):
-        store = store.store
-        for _ in self.counts:
-            store = store.inner
-        return store
-
-    def make(self, tmp_path):
-        return self.with_shards(MemoryStore(), {})
-
-    def again(self, store, *, read_only):
-        inner = MemoryStore(self.innermost(store)._mapping, read_only)
-        return self.with_shards(inner, store.numbers)
-
-
-class TestChunksInFiles(TestChunksInMemory):
-    counts = (4,)
-
-    def make(self, tmp_path):
-        return self.with_shards(LocalStore(tmp_path / "store"), {})
-
-    def again(self, store, *, read_only):
-        inner = LocalStore(self.innermost(store).path, read_only=read_only)
-        return self.with_shards(inner, store.numbers)
-
-
-class TestChunksInShardsOfShards(TestChunksInMemory):
-    counts = (2, 3)
-
-
-class TestOneChunkInAShard(TestChunksInMemory):
-    counts = (1,)
 
 
 # --- bytes ---
@@ -443,13 +322,6 @@ def test_equality():
     assert sharded(inner, "a/", (2,)) != sharded(inner, "b/", (2,))
     assert sharded(inner, "a/", (2,)) != sharded(inner, "a/", (3,))
     assert sharded(inner, "a/", (2,)) != inner
-
-
-def test_pickle_of_chunks(tmp_path):
-    store = sharded(LocalStore(tmp_path), "a/", (2, 2))
-    store.set("a/c1/1", b"v")
-    other = pickle.loads(pickle.dumps(store))
-    assert bytes(other.get("a/c1/1")) == b"v"
 
 
 def test_read_only_store_rejects_chunks():

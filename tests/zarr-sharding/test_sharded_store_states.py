@@ -99,9 +99,13 @@ class Shards(RuleBasedStateMachine):
         assert self.store.exists(key) == (expected is not None)
         size = None if expected is None else len(expected)
         assert self.store.getsize(key) == size
-        buffer = bytearray(room)
-        assert get_into(self.store, key, memoryview(buffer)) == size
-        assert not expected or size > room or bytes(buffer) == expected.ljust(room, b"\0")
+        assert (self.store.generation(key) is None) == (expected is None)
+        for limit in {room, size - 1, size} if size else {room}:
+            buffer = bytearray(limit)
+            assert get_into(self.store, key, memoryview(buffer)) == size
+            is_longer = size is not None and size > limit
+            assert self.store.get_limited(key, limit) == (size if is_longer else expected)
+            assert not expected or is_longer or bytes(buffer) == expected.ljust(limit, b"\0")
 
     @rule(prefix=PREFIXES)
     def list_prefix(self, prefix):

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from zarr_conformance.errors import UsageError
+
 FOLDER = Path(__file__).parent
 
 
@@ -99,3 +101,18 @@ _ALL = (
 
 BUNDLED_ADAPTERS = {it.name: it for it in _ALL}
 """The adapters by name."""
+
+
+def bundled_command(name: str) -> list[str]:
+    """Return the command of a bundled adapter.
+
+    Raises
+    ------
+    UsageError
+        If there is no adapter of this name, or its implementation is not installed.
+    """
+    if name not in BUNDLED_ADAPTERS:
+        raise UsageError(f"no adapter for {name!r}; available: {', '.join(BUNDLED_ADAPTERS)}")
+    if reason := BUNDLED_ADAPTERS[name].missing():
+        raise UsageError(f"{name} is not available: {reason}")
+    return BUNDLED_ADAPTERS[name].command()

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,16 +27,26 @@ _POSIX = os.name == "posix"
 _NEW_PROCESS_GROUP = 0x200  # CREATE_NEW_PROCESS_GROUP, which subprocess has on Windows only
 
 
-class AdapterDiedError(Exception):
+class AdapterError(Exception):
+    """The program cannot respond."""
+
+    outcome: Literal["crash", "timeout", "memory"] = "crash"
+
+
+class AdapterDiedError(AdapterError):
     """The program ended, or returned an invalid response."""
 
 
-class AdapterTimeoutError(Exception):
+class AdapterTimeoutError(AdapterError):
     """The program exceeded the time limit and was killed."""
 
+    outcome = "timeout"
 
-class AdapterMemoryError(Exception):
+
+class AdapterMemoryError(AdapterError):
     """The program exceeded the memory limit and was killed."""
+
+    outcome = "memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,3 +270,54 @@ def _resident(leader: int) -> int:
             if int(fields[3]) == leader:
                 pages += int(fields[21])
     return pages * os.sysconf("SC_PAGE_SIZE") if pages else 0
+
+
+class AdapterSession:
+    """An adapter program, which is started again if it ended.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The command of the adapter.
+    log : Path
+        The file of its standard error.
+    limits : Limits
+        Limits for the adapter.
+    """
+
+    def __init__(self, command: Sequence[str], log: Path, limits: Limits) -> None:
+        self._command = command
+        self._log = log
+        self._limits = limits
+        self._process: AdapterProcess | None = None
+
+    def start(self) -> dict[str, Any]:
+        """Start the program; return its response to ``capabilities``."""
+        self._process = AdapterProcess(self._command, self._log, self._limits.memory)
+        return self._request(self._limits.start, "capabilities")
+
+    def request(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        """Return the response to a request.
+
+        Raises
+        ------
+        AdapterError
+            If there is no response; the next request starts the program again.
+        """
+        if self._process is None:
+            self.start()
+        return self._request(self._limits.seconds, operation, **arguments)
+
+    def _request(self, seconds: float, operation: str, **arguments: Any) -> dict[str, Any]:
+        assert self._process is not None
+        try:
+            return self._process.request(seconds, operation, **arguments)
+        except AdapterError:
+            self._process = None
+            raise
+
+    def close(self) -> None:
+        """End the program."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None

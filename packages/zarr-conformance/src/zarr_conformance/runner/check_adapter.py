@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS
-from zarr_conformance.errors import UsageError
+from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS, bundled_command
 from zarr_conformance.report.text import printable, truncate
 from zarr_conformance.runner.adapter_process import (
     AdapterDiedError,
-    AdapterMemoryError,
-    AdapterProcess,
-    AdapterTimeoutError,
+    AdapterError,
+    AdapterSession,
     Limits,
 )
 from zarr_conformance.runner.schema import message_problems
@@ -77,11 +75,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check_command(args: argparse.Namespace) -> int:
     """Check an adapter and print the results; return 0 if it follows the protocol, otherwise 1."""
-    if args.impl is not None and args.impl not in BUNDLED_ADAPTERS:
-        raise UsageError(f"no adapter for {args.impl!r}; see zarr-conformance implementations")
-    if args.impl is not None and (reason := BUNDLED_ADAPTERS[args.impl].missing()):
-        raise UsageError(f"{args.impl} is not available: {reason}")
-    command = shlex.split(args.command) if args.impl is None else BUNDLED_ADAPTERS[args.impl].command()  # fmt: skip
+    command = shlex.split(args.command) if args.impl is None else bundled_command(args.impl)
     results = list(check_adapter(command, args.seconds))
     for it in results:
         state = "skip" if it.skipped else "FAIL" if it.problem else "ok"
@@ -119,13 +113,11 @@ def check_adapter(command: Sequence[str], seconds: float) -> Iterator[Check]:
             session.close()
 
 
-class _Session:
-    """A running adapter, which is restarted if it ends."""
+class _Session(AdapterSession):
+    """A running adapter, with a folder for stores."""
 
     def __init__(self, command: Sequence[str], folder: Path, seconds: float) -> None:
-        self._command = command
-        self._seconds = seconds
-        self._process: AdapterProcess | None = None
+        super().__init__(command, folder / "log", Limits(seconds))
         self.folder = folder
         self.capabilities: dict[str, Any] = {}
 
@@ -135,20 +127,12 @@ class _Session:
             return Check(name, check())
         except _NotSupportedError as error:
             return Check(name, str(error), skipped=True)
-        except (AdapterDiedError, AdapterTimeoutError, AdapterMemoryError) as error:
-            self._process = None
+        except AdapterError as error:
             return Check(name, str(error))
-
-    def request(self, operation: str, **arguments: Any) -> dict[str, Any]:
-        """Return the response to a request."""
-        if self._process is None:
-            self._process = AdapterProcess(self._command, self.folder / "log", Limits().memory)
-        seconds = Limits().start if operation == "capabilities" else self._seconds
-        return self._process.request(seconds, operation, **arguments)
 
     def read_capabilities(self) -> str:
         """Return what is wrong with the capabilities."""
-        response = self.request("capabilities")
+        response = self.start()
         found = response.get("result", {})
         problems = message_problems("result-capabilities", found)
         problems += [
@@ -236,11 +220,6 @@ class _Session:
         if len(data) % 2:
             raise AdapterDiedError(f"read: {len(data)} bytes for elements of 2 bytes")
         return struct.unpack(f"<{len(data) // 2}h", data)
-
-    def close(self) -> None:
-        """End the adapter."""
-        if self._process is not None:
-            self._process.close()
 
 
 def _expect(found: Any, expected: Any) -> str:

@@ -14,19 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS
+from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS, bundled_command
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.corpus.case import Accept, Case
-from zarr_conformance.errors import UsageError
 from zarr_conformance.evaluation.evaluate import same_values
 from zarr_conformance.report.text import printable, truncate
-from zarr_conformance.runner.adapter_process import (
-    AdapterDiedError,
-    AdapterMemoryError,
-    AdapterProcess,
-    AdapterTimeoutError,
-    Limits,
-)
+from zarr_conformance.runner.adapter_process import AdapterError, AdapterSession, Limits
 from zarr_conformance.runner.case_filter import select_cases
 from zarr_conformance.runner.protocol import case_values, create_request
 
@@ -84,12 +77,7 @@ def add_exchange_arguments(parser: argparse.ArgumentParser) -> None:
 def exchange_command(args: argparse.Namespace) -> int:
     """Exchange arrays between implementations; return 0 if all that are read are the same."""
     names = args.impl or [it.name for it in BUNDLED_ADAPTERS.values() if not it.missing()]
-    for name in names:
-        if name not in BUNDLED_ADAPTERS:
-            raise UsageError(f"no adapter for {name!r}; available: {', '.join(BUNDLED_ADAPTERS)}")
-        if reason := BUNDLED_ADAPTERS[name].missing():
-            raise UsageError(f"{name} is not available: {reason}")
-    commands = {name: BUNDLED_ADAPTERS[name].command() for name in names}
+    commands = {name: bundled_command(name) for name in names}
     versions, pairs = exchange(commands, written_cases(select_cases(all_cases(), args.only)))
     for pair in pairs:
         found = ", ".join(f"{it}: {pair.outcomes[it]}" for it in OUTCOMES if pair.outcomes[it])
@@ -187,7 +175,7 @@ def _write(session: _Session, cases: Sequence[Case], folder: Path) -> dict[Path,
         assert elements is not None
         values.write_bytes(elements.data)
         request = create_request(case, store, folder / "into", values)
-        if session.supports("create", case) and "result" in session.request("create", request):
+        if session.supports("create", case) and "result" in session.request("create", **request):
             written[store] = case
     return written
 
@@ -211,7 +199,7 @@ def _compare(session: _Session, case: Case, store: Path, into: Path) -> tuple[st
         return "unsupported", ""
     into.unlink(missing_ok=True)
     request = {"zarr_format": case.zarr_format, "store": str(store), "path": case.path}
-    reply = session.request("read", {**request, "into": str(into), "selection": None})
+    reply = session.request("read", **request, into=str(into), selection=None)
     if "error" in reply:
         category = reply["error"]["category"]
         kind = {"extension": "unsupported", "unsupported": "unsupported", "crash": "crash"}
@@ -225,37 +213,22 @@ def _compare(session: _Session, case: Case, store: Path, into: Path) -> tuple[st
     return ("same", "") if same_values(expected, into.read_bytes()) else ("wrong", "other elements")
 
 
-class _Session:
-    """A running adapter, which is restarted if it ends."""
+class _Session(AdapterSession):
+    """A running adapter, whose crashes are errors of the category ``crash``."""
 
     def __init__(self, command: Sequence[str], log: Path) -> None:
-        self._command = command
-        self._log = log
-        self._process: AdapterProcess | None = None
-        self.capabilities: dict[str, Any] = self._start()
-
-    def _start(self) -> dict[str, Any]:
-        self._process = AdapterProcess(self._command, self._log, Limits().memory)
-        return dict(self._process.request(Limits().start, "capabilities")["result"])
+        super().__init__(command, log, Limits())
+        self.capabilities: dict[str, Any] = self.start()["result"]
 
     def supports(self, operation: str, case: Case) -> bool:
         """Return whether the adapter supports an operation in the format of a case."""
         can = self.capabilities
         return operation in can["operations"] and case.zarr_format in can["formats"]
 
-    def request(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the response; a crash is an error of the category ``crash``."""
+    def request(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        """Return the response, also for a crash."""
         try:
-            if self._process is None:
-                self._start()
-            assert self._process is not None
-            return self._process.request(Limits().seconds, operation, **request)
-        except (AdapterDiedError, AdapterTimeoutError, AdapterMemoryError) as error:
-            self._process = None
+            return super().request(operation, **arguments)
+        except AdapterError as error:
             details = {"category": "crash", "type": type(error).__name__, "message": str(error)}
             return {"error": details}
-
-    def close(self) -> None:
-        """End the adapter."""
-        if self._process is not None:
-            self._process.close()

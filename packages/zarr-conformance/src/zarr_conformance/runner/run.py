@@ -14,9 +14,8 @@ from zarr_conformance.evaluation.evaluate import evaluate
 from zarr_conformance.evaluation.response import Response, Verdict
 from zarr_conformance.runner.adapter_process import (
     AdapterDiedError,
-    AdapterMemoryError,
-    AdapterProcess,
-    AdapterTimeoutError,
+    AdapterError,
+    AdapterSession,
     Limits,
 )
 from zarr_conformance.runner.extension_support import ExtensionSupport
@@ -96,7 +95,7 @@ def run(
 
     Raises
     ------
-    AdapterDiedError, AdapterTimeoutError, AdapterMemoryError
+    AdapterError
         If the adapter does not return its capabilities.
     """
     started = time.perf_counter()
@@ -169,26 +168,21 @@ def _unsupported(case: Case, reason: str) -> Outcome:
     return Outcome(case, response, Verdict("unsupported", reason))
 
 
-class _Worker:
+class _Worker(AdapterSession):
     """Runs cases with an adapter, which is restarted if it fails."""
 
     def __init__(
         self, implementation: Implementation, corpus: Path, folder: Path, limits: Limits
     ) -> None:
         folder.mkdir()
-        self._implementation = implementation
+        super().__init__(implementation.command, folder / "log", limits)
         self._corpus = corpus
         self._folder = folder
-        self._limits = limits
-        self._process: AdapterProcess | None = None
         self._extensions: ExtensionSupport | None = None
 
     def capabilities(self) -> dict[str, Any]:
         """Start the adapter and return its capabilities."""
-        process = AdapterProcess(
-            self._implementation.command, self._folder / "log", self._limits.memory
-        )
-        response = process.request(self._limits.start, "capabilities")
+        response = self.start()
         found = response.get("result", {})
         if not all(
             isinstance(found.get(name), kind)
@@ -199,14 +193,13 @@ class _Worker:
                 ("operations", list),
             )
         ):
-            process.close()
+            self.close()
             raise AdapterDiedError(f"invalid capabilities: {response}")
         if (spoken := found.get("protocol", PROTOCOL)) != PROTOCOL:
-            process.close()
+            self.close()
             raise AdapterDiedError(
                 f"it has version {spoken!r} of the protocol, but this zarr-conformance has {PROTOCOL}"
             )
-        self._process = process
         return dict(found)
 
     def outcome(self, case: Case, capabilities: dict[str, Any]) -> Outcome:
@@ -225,7 +218,7 @@ class _Worker:
             *case.store
         }:
             return _unsupported(case, "the file system cannot hold the keys of its store")
-        response = self._request(case, store, into)
+        response = self._response(case, store, into)
         if self._extensions is None:
             self._extensions = ExtensionSupport(self._run_reading, capabilities)
         verdict = evaluate(case, response, self._extensions)
@@ -239,9 +232,9 @@ class _Worker:
         """Return the response to a reading case, which may not be in the corpus folder."""
         store = self._folder / "support"
         recreate_store(case, store)
-        return self._request(case, store, self._folder / "values")
+        return self._response(case, store, self._folder / "values")
 
-    def _request(self, case: Case, store: Path, into: Path) -> Response:
+    def _response(self, case: Case, store: Path, into: Path) -> Response:
         folder = "input" if case.operation == "write" else "values"
         request = create_request(case, store, into, self._corpus / folder / case.id)
         start = time.perf_counter()
@@ -249,24 +242,11 @@ class _Worker:
             if self._process is None:
                 self.capabilities()
                 start = time.perf_counter()
-            assert self._process is not None
-            reply = self._process.request(self._limits.seconds, case.operation, **request)
-        except (AdapterTimeoutError, AdapterMemoryError, AdapterDiedError) as error:
-            self._process = None
-            kind = _ENDS[type(error)]
-            return Response(kind, message=str(error), seconds=time.perf_counter() - start)
+            reply = self.request(case.operation, **request)
+        except AdapterError as error:
+            seconds = time.perf_counter() - start
+            return Response(error.outcome, message=str(error), seconds=seconds)
         return parse_response(case, reply, store, into, time.perf_counter() - start)
-
-    def close(self) -> None:
-        if self._process is not None:
-            self._process.close()
-
-
-_ENDS: Any = {
-    AdapterTimeoutError: "timeout",
-    AdapterMemoryError: "memory",
-    AdapterDiedError: "crash",
-}
 
 
 def _file_states(store: Path) -> list[tuple[str, int, int]]:

@@ -19,12 +19,7 @@ from zarr_conformance.report.files import Files, write_files
 from zarr_conformance.report.results import ImplementationResults, collect_results, with_unique_name
 from zarr_conformance.report.summary import NOTHING_ACCEPTED, summary, summary_line
 from zarr_conformance.report.text import printable, truncate
-from zarr_conformance.runner.adapter_process import (
-    AdapterDiedError,
-    AdapterMemoryError,
-    AdapterTimeoutError,
-    Limits,
-)
+from zarr_conformance.runner.adapter_process import AdapterError, Limits
 from zarr_conformance.runner.case_filter import select_cases
 from zarr_conformance.runner.progress import Progress
 from zarr_conformance.runner.run import Implementation, run
@@ -138,7 +133,7 @@ def _test(
     progress = Progress(implementation.name or "…", len(cases))
     try:
         done = run(implementation, place, cases, jobs, progress, limits)
-    except (AdapterDiedError, AdapterTimeoutError, AdapterMemoryError) as error:
+    except AdapterError as error:
         name = implementation.name or shlex.join(implementation.command)
         print(printable(f"zarr-conformance: {name} failed: {error}"), file=sys.stderr)
         return None

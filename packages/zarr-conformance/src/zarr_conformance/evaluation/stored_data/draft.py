@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.evaluation.stored_data import compressed
-from zarr_conformance.evaluation.stored_data.elements import (
-    ElementType,
-    integer_bytes,
-    type_of_version_3,
-)
+from zarr_conformance.evaluation.stored_data.elements import ElementType, type_of_version_3
 from zarr_conformance.evaluation.stored_data.errors import StoredDataError, UnknownExtensionError
 from zarr_conformance.evaluation.stored_data.version_3 import EMPTY, assemble
 
@@ -31,7 +27,6 @@ MEMBERS = frozenset(
         *("attributes", "codecs", "storage_transformers"),
     }
 )
-_INDEX_TYPE = ElementType(8, ((0, 8),), integer_bytes(8, signed=False))
 
 
 def data_type(definition: Any) -> ElementType:
@@ -133,7 +128,7 @@ def _decode(document: Mapping[str, Any], data: bytes, lengths: Shape, kind: Elem
                 data,
                 configuration["cname"],
                 configuration["clevel"],
-                _blosc_shuffle(configuration["shuffle"], kind),
+                compressed.blosc_shuffle(configuration["shuffle"], kind.size),
                 kind.size,
                 configuration["blocksize"],
             )
@@ -144,14 +139,4 @@ def _decode(document: Mapping[str, Any], data: bytes, lengths: Shape, kind: Elem
     layout = document["chunk_memory_layout"]
     if layout not in ("C", "F"):
         raise UnknownExtensionError(str(layout))
-    shape = lengths[::-1] if layout == "F" else lengths
-    chunk = kind.decode(data, shape, big=big)
-    if layout == "F":
-        chunk = chunk.transpose([*reversed(range(len(lengths))), len(lengths)])
-    return chunk
-
-
-def _blosc_shuffle(value: Any, kind: ElementType) -> int:
-    if isinstance(value, bool) or value not in (-1, 0, 1, 2):
-        raise StoredDataError(f"blosc: shuffle is {value!r}")
-    return int(value) if value != -1 else 2 if kind.size == 1 else 1
+    return kind.decode(data, lengths, big=big, order=layout)

@@ -50,8 +50,14 @@ class ElementType:
     fill: Callable[[Any], bytes]
     is_bool: bool = False
 
-    def decode(self, data: bytes, shape: tuple[int, ...], *, big: bool) -> Octets:
-        """Return the elements of a chunk of the codec ``bytes``, in little-endian order."""
+    def decode(self, data: bytes, shape: tuple[int, ...], *, big: bool, order: str = "C") -> Octets:
+        """Return the elements of a chunk of the codec ``bytes``, in little-endian order.
+
+        ``order`` is the order of the dimensions in the chunk.
+        """
+        if order == "F":
+            octets = self.decode(data, shape[::-1], big=big)
+            return octets.transpose([*reversed(range(len(shape))), len(shape)])
         count = int(np.prod(shape, dtype=object)) if shape else 1
         if len(data) != count * self.size:
             raise StoredDataError(

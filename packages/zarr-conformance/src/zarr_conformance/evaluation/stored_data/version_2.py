@@ -51,11 +51,7 @@ def _decode_chunk(
     order = document["order"]
     if order not in ("C", "F"):
         raise StoredDataError(f"order is {order!r}")
-    stored_shape = lengths[::-1] if order == "F" else lengths
-    chunk = kind.decode(data, stored_shape, big=big)
-    if order == "F":
-        chunk = chunk.transpose([*reversed(range(len(lengths))), len(lengths)])
-    return chunk
+    return kind.decode(data, lengths, big=big, order=order)
 
 
 def _decode_bytes(codec: Any, data: bytes, dtype: Any) -> bytes:
@@ -88,16 +84,11 @@ def _decode_bytes(codec: Any, data: bytes, dtype: Any) -> bytes:
 
 def _decode_blosc(parameters: Mapping[str, Any], data: bytes, dtype: Any) -> bytes:
     typesize = type_of_version_2(dtype)[0].size
-    shuffle = parameters.get("shuffle", 1)
-    if isinstance(shuffle, bool) or shuffle not in (-1, 0, 1, 2):
-        raise StoredDataError(f"blosc: shuffle is {shuffle!r}, not a number")
-    if shuffle == -1:  # chosen by the size of an element
-        shuffle = 2 if typesize == 1 else 1
     return compressed.decode_blosc(
         data,
         parameters.get("cname", "lz4"),
         parameters.get("clevel", 5),
-        shuffle,
+        compressed.blosc_shuffle(parameters.get("shuffle", 1), typesize),
         typesize,
         parameters.get("blocksize", 0),
     )
