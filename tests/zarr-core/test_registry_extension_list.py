@@ -26,12 +26,13 @@ def several(install, codec_source):
 def lines(kind, name, **options):
     return {
         line.distribution: line
-        for line in installed_extensions(**options)
-        if (line.extension_point, line.name) == (kind, name)
+        for line in installed_extensions(extension_point=kind, **options)
+        if line.name == name
     }
 
 
 def test_everything_is_listed_without_importing_it(several):
+    assert {line.extension_point for line in installed_extensions(load=False)} >= {"codec", "hooks"}
     found = lines("codec", "x", load=False)
     assert found["acme-one"].loads is None
     assert found["acme-one"].version == "1.5"

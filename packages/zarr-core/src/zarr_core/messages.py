@@ -86,7 +86,7 @@ def listed(items: Collection[object], max_items: int = _ITEMS) -> str:
     >>> listed(["x", "y", "z"], 2)
     "'x', 'y' and 1 more"
     """
-    parts = [quoted(item, 60) for item, _ in zip(items, range(max_items), strict=False)]
+    parts = [quoted(item) for item, _ in zip(items, range(max_items), strict=False)]
     more = f" and {len(items) - max_items:,} more" if len(items) > max_items else ""
     return ", ".join(parts) + more
 

@@ -86,6 +86,6 @@ def normalise_path(path: str) -> str:
 
 
 def join(parent: str, path: str) -> str:
-    """Return the path of a node relative to a normalised parent path; errors as of :func:`normalise_path`."""
+    """Return the path of a node relative to a normalised parent path, in its normal form."""
     path = normalise_path(path)
     return f"{parent}/{path}" if parent and path else parent or path

@@ -76,8 +76,8 @@ def parse_stored(
         document: JSON = strictjson.keep_nonfinite(strictjson.loads(data, location, constants=True))
         if not quietly:
             warn(
-                f"{location} contains NaN or Infinity at {listed(pointers, 3)}, which is not valid JSON. "
-                "The values are read, and kept when the node is changed; to repair the "
+                f"{location} contains NaN or Infinity at {listed(pointers, 3)}, which is not valid "
+                "JSON. The values are read, and kept when the node is changed; to repair the "
                 "document, set these attributes to None or to a string such as 'NaN'"
             )
         return document
