@@ -216,7 +216,7 @@ def test_chunks_of_two_generations_are_not_mixed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "count", [2000, pytest.param(100_000, marks=pytest.mark.slow)], ids=["some", "all"]
+    "count", [800, pytest.param(100_000, marks=pytest.mark.slow)], ids=["some", "all"]
 )
 def test_threads_that_read_and_write_see_the_elements_of_numpy(count):
     store = MemoryStore()
