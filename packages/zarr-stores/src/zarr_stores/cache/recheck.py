@@ -128,7 +128,9 @@ class _Rechecked:
 
     def unchecked(self) -> Array | Group:
         """An equal node whose metadata is not compared."""
-        return (Array if isinstance(self, RecheckedArray) else Group)(self._present)
+        if isinstance(self, RecheckedArray):
+            return Array(self._present)
+        return Group(self._present)
 
     def __eq__(self, other: object) -> bool:
         return bool(
