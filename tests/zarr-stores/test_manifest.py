@@ -12,6 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 import zarr_core as zarr
+from unlisted_store import UnlistedStore
 from zarr_core.extension import NodeNotFoundError, StoreError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
@@ -317,10 +318,7 @@ def test_a_value_that_cannot_be_read_is_named(tmp_path):
 
 
 def test_a_store_without_listing_is_verified_by_the_keys_of_the_manifest():
-    class Unlisted(MemoryStore):
-        supports_listing = False
-
-    store = Unlisted(values := hierarchy(8))
+    store = UnlistedStore(values := hierarchy(8))
     manifest = create_manifest(MemoryStore(dict(values)))
     found = verify(store, manifest)
     assert found.is_sound
