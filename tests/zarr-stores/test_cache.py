@@ -12,6 +12,7 @@ from zarr_core.extension import ByteRange, StoreError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.cache.lru_cache import CachePool, LRUCacheStore
+from zarr_stores.cache.pool import KnownGeneration
 from zarr_stores.cache.recheck import recheck
 
 
@@ -97,6 +98,23 @@ def test_a_reader_does_not_take_parts_of_a_later_generation(inner):
         assert bytes(store.get_partial_values([("k", ByteRange(0, 3))])[0]) == b"new"
         assert bytes(reader.read(0, 3)) == b"old"
     assert store.get("k") == b"new"
+
+
+def test_a_part_of_a_buffer_does_not_keep_the_buffer():
+    whole = memoryview(bytes(range(100)))
+    store = LRUCacheStore(MemoryStore({"k": whole[5:8]}), 1000)
+    assert [bytes(store.get("k")) for _ in range(2)] == [b"\5\6\7"] * 2
+    assert memoryview(store.get("k")).obj is not whole.obj
+    assert store.cache_info().nbytes == 3
+
+
+def test_a_pool_keeps_one_generation_of_a_value():
+    pool = CachePool(1000)
+    for part, generation in ((1, "a"), (2, "a"), (3, "b")):
+        known = KnownGeneration(generation, 0.0)
+        pool.keep("k", part, b"v", pool.changes("k"), known)
+    assert [pool.use("k", part) for part in (1, 2, 3)] == [None, None, b"v"]
+    assert pool.nbytes == 1
 
 
 # --- values that are read in parts ---

@@ -269,6 +269,19 @@ def test_all_reads_of_a_reader_are_of_one_generation(inner, tmp_path, check):
     assert bytes(first.get("k")) == b"new " * 100
 
 
+def test_a_reader_notices_a_change_by_its_store(inner, tmp_path):
+    inner.set("k", b"old " * 100)
+    store = cached(inner, tmp_path, block_bytes=10, check="never")
+    for change in (False, True):
+        with store.open_value("k") as reader:
+            assert bytes(reader.read(0, 4)) == b"old "
+            if change:
+                store.set("k", b"new " * 100)
+                with pytest.raises(StoreError, match="replaced"):
+                    reader.read(200, 4)
+    assert bytes(store.get("k")) == b"new " * 100
+
+
 def test_readers_without_a_generation(tmp_path):
     class Plain(CountingStore):
         def generation(self, key):

@@ -191,6 +191,7 @@ def test_a_damaged_manifest_is_an_error(tmp_path):
         (good[:-1], "incomplete"),
         (good.replace(b'_manifest":1', b'_manifest":2'), "version 2"),
         (good.replace(manifest[some].sha256.encode(), b"12"), "is not a key with size"),
+        (good.replace(b'"%s"' % manifest[some].sha256.encode(), b"null"), "has no hash"),
         (b"{}\n", "zarr_manifest"),
         (b"\xff\n", "JSON lines"),
         (b"", "zarr_manifest|JSON lines|incomplete"),

@@ -160,6 +160,9 @@ def test_a_directory_is_not_an_archive(tmp_path):
         ZipStore(tmp_path, mode="r").get("k")
     with pytest.raises(StoreError):
         ZipStore(tmp_path).set("k", b"")
+    (tmp_path / "loop.zip").symlink_to("loop.zip")
+    with pytest.raises(StoreError, match="cannot be opened"):
+        ZipStore(tmp_path / "loop.zip").get("k")
 
 
 def test_a_forgotten_store_is_finished(path):
@@ -425,6 +428,18 @@ class Pipe:
 
     def __init__(self, file):
         self.write, self.flush = file.write, file.flush
+
+
+def test_values_with_sizes_of_64_bits_are_recovered(path, tmp_path):
+    with (
+        zipfile.ZipFile(path, "w") as archive,
+        archive.open("k", "w", force_zip64=True) as entry,
+    ):
+        entry.write(b"value")
+    data = path.read_bytes()
+    path.write_bytes(data[: data.rindex(b"PK\1\2")])
+    assert recover(path, tmp_path / "new.zip") == 1
+    assert bytes(ZipStore(tmp_path / "new.zip").get("k")) == b"value"
 
 
 def test_an_archive_without_sizes_before_its_values_is_not_recovered(path, tmp_path):
