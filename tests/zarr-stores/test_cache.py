@@ -11,8 +11,8 @@ from store_contract import get_into
 from zarr_core.extension import ByteRange, StoreError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.cache.chunk_cache import ChunkCacheStore
 from zarr_stores.cache.lru_cache import CachePool, LRUCacheStore
+from zarr_stores.cache.pool import KnownGeneration
 from zarr_stores.cache.recheck import recheck
 
 
@@ -90,22 +90,6 @@ def test_changes_of_others_are_visible_after_invalidation(inner):
     assert store.list_dir("") == (["k"], [])
 
 
-def test_a_value_read_while_it_is_written_is_not_kept(inner):
-    inner.set("k", b"old")
-    store = LRUCacheStore(inner, 100)
-
-    class Slow(CountingStore):
-        def get(self, key):
-            value = super().get(key)
-            store.set(key, b"new")
-            return value
-
-    store.inner = Slow(inner)
-    assert store.get("k") == b"old"
-    store.inner = inner
-    assert store.get("k") == b"new"
-
-
 def test_a_reader_does_not_take_parts_of_a_later_generation(inner):
     inner.set("k", b"old")
     store = LRUCacheStore(inner, 100)
@@ -116,28 +100,21 @@ def test_a_reader_does_not_take_parts_of_a_later_generation(inner):
     assert store.get("k") == b"new"
 
 
-def test_an_array_is_read_from_memory(inner):
-    data = np.arange(1000, dtype="i4").reshape(20, 50)
-    zarr.create_array(inner, data=data, chunks=(7, 20))
-    store = LRUCacheStore(inner, 10**6)
-    array = zarr.open_array(store, mode="r")
-    assert np.array_equal(array[...], data)
-    inner.calls.clear()
-    assert np.array_equal(array[...], data)
-    assert np.array_equal(array[3:9, ::7], data[3:9, ::7])
-    assert inner.count() == 0
+def test_a_part_of_a_buffer_does_not_keep_the_buffer():
+    whole = memoryview(bytes(range(100)))
+    store = LRUCacheStore(MemoryStore({"k": whole[5:8]}), 1000)
+    assert [bytes(store.get("k")) for _ in range(2)] == [b"\5\6\7"] * 2
+    assert memoryview(store.get("k")).obj is not whole.obj
+    assert store.cache_info().nbytes == 3
 
 
-def test_a_copy_is_empty(tmp_path):
-    store = LRUCacheStore(LocalStore(tmp_path), 55)
-    store.set("k", b"v")
-    store.get("k")
-    assert pickle.loads(pickle.dumps(store)).cache_info() == (0, 0, 0, 55)
-
-
-def test_a_negative_size_is_rejected():
-    with pytest.raises(StoreError, match="max_bytes"):
-        LRUCacheStore(MemoryStore(), -1)
+def test_a_pool_keeps_one_generation_of_a_value():
+    pool = CachePool(1000)
+    for part, generation in ((1, "a"), (2, "a"), (3, "b")):
+        known = KnownGeneration(generation, 0.0)
+        pool.keep("k", part, b"v", pool.changes("k"), known)
+    assert [pool.use("k", part) for part in (1, 2, 3)] == [None, None, b"v"]
+    assert pool.nbytes == 1
 
 
 # --- values that are read in parts ---
@@ -272,12 +249,6 @@ def test_rechecked_metadata_is_not_taken_from_a_cache_without_checks(tmp_path):
         assert cached.shape == (length,)
 
 
-@pytest.mark.parametrize("check", ["always", -1, float("nan")])
-def test_an_unknown_check_is_rejected(check):
-    with pytest.raises(StoreError, match="check must be"):
-        LRUCacheStore(MemoryStore(), 10, check)
-
-
 # --- pools ---
 
 
@@ -410,19 +381,3 @@ def test_checked_caches_always_return_the_current_value(kind, max_bytes, steps):
                 None if want is None else want[start : start + 5]
             )
     assert pool.nbytes <= max_bytes
-
-
-@pytest.mark.parametrize(
-    "wrap", [lambda it: LRUCacheStore(it, 1000), lambda it: ChunkCacheStore(it, 1000)]
-)
-def test_several_values_are_stored_in_one_call(wrap):
-    inner = CountingStore(MemoryStore())
-    store = wrap(inner)
-    inner.set("a", b"old")
-    assert store.get("a") == b"old"
-    batches = []
-    inner.inner.set_values = lambda values: batches.append([*values])
-    store.set_values((key, b"new") for key in "ab")
-    assert batches == [[("a", b"new"), ("b", b"new")]]
-    inner.inner._mapping["a"] = b"new"
-    assert store.get("a") == b"new"  # not that of the cache

@@ -1,6 +1,5 @@
 """Decoded chunks that are kept in memory."""
 
-import pickle
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.extension import ChunkDecodeError, StoreError
+from zarr_core.extension import ChunkDecodeError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.cache.chunk_cache import ChunkCacheStore
@@ -206,26 +205,6 @@ def test_a_new_array_at_the_same_location_is_not_confused():
     assert group["x"][...].tolist() == [0] * 10
 
 
-def test_changes_of_others_are_visible_after_a_comparison(tmp_path):
-    zarr.create_array(tmp_path / "a", data=DATA, chunks=(16, 16))
-    never = zarr.open_array(ChunkCacheStore(LocalStore(tmp_path / "a"), 10**6))
-    always = zarr.open_array(ChunkCacheStore(LocalStore(tmp_path / "a"), 10**6, "generation"))
-    later = zarr.open_array(ChunkCacheStore(LocalStore(tmp_path / "a"), 10**6, 3600.0))
-    for array in (never, always, later):
-        assert np.array_equal(array[...], DATA)
-    chunk = (tmp_path / "a/c/0/0").read_bytes()
-    zarr.create_array(tmp_path / "b", data=DATA + 1, chunks=(16, 16))
-    (tmp_path / "b/c/0/0").rename(tmp_path / "a/c/0/0")  # as another process
-    assert always[3, 3] == DATA[3, 3] + 1
-    assert never[3, 3] == later[3, 3] == DATA[3, 3]
-    never.store.invalidate()
-    assert never[3, 3] == DATA[3, 3] + 1
-    (tmp_path / "a/c/0/0").unlink()
-    assert always[3, 3] == 0
-    (tmp_path / "a/c/0/0").write_bytes(chunk)
-    assert always[3, 3] == DATA[3, 3]
-
-
 def test_chunks_of_two_generations_are_not_mixed(tmp_path):
     layout = {"chunks": (8, 8), "shards": (32, 24)}
     zarr.create_array(tmp_path / "a", data=DATA, **layout)
@@ -237,7 +216,7 @@ def test_chunks_of_two_generations_are_not_mixed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "count", [2000, pytest.param(100_000, marks=pytest.mark.slow)], ids=["some", "all"]
+    "count", [800, pytest.param(100_000, marks=pytest.mark.slow)], ids=["some", "all"]
 )
 def test_threads_that_read_and_write_see_the_elements_of_numpy(count):
     store = MemoryStore()
@@ -273,20 +252,6 @@ def test_threads_that_read_and_write_see_the_elements_of_numpy(count):
 # --- other ---
 
 
-def test_missing_chunks_are_not_kept():
-    zarr.create_array(store := MemoryStore(), shape=10, chunks=5, dtype="int32", fill_value=7)
-    array = zarr.open_array(ChunkCacheStore(store, 10**6))
-    assert array[...].tolist() == [7] * 10
-    store.set("c/0", bytes(zarr_value(np.arange(5, dtype="int32"))))
-    assert array[...].tolist() == [0, 1, 2, 3, 4] + [7] * 5
-
-
-def zarr_value(values):
-    other = MemoryStore()
-    zarr.create_array(other, data=values, chunks=len(values))
-    return other.get("c/0")
-
-
 def test_damage_is_an_error_and_not_kept(store):
     key = next(key for key in store.list() if key[-1].isdigit())
     value = bytes(store.get(key))
@@ -314,24 +279,6 @@ def test_the_setting_applies_to_all_arrays():
         zarr.config.set(chunk_cache=100)
 
 
-def test_invalid_arguments_are_errors():
-    for check in ("sometimes", -1, float("nan")):
-        with pytest.raises(StoreError, match="check must be"):
-            ChunkCacheStore(MemoryStore(), 10, check)
-    for cache in ("1 GB", True, 1.5):
-        with pytest.raises(TypeError, match="number of bytes"):
-            ChunkCacheStore(MemoryStore(), cache)
-
-
-def test_pickles_are_empty(tmp_path):
-    zarr.create_array(tmp_path, data=DATA)
-    array = zarr.open_array(ChunkCacheStore(LocalStore(tmp_path), 10**6))
-    array[...]
-    copy = pickle.loads(pickle.dumps(array))
-    assert copy.store.cache_info() == (0, 0, 0, 10**6)
-    assert np.array_equal(copy[...], DATA)
-
-
 def test_a_pool_can_have_values_and_chunks(tmp_path):
     pool = CachePool(10**6)
     zarr.create_array(tmp_path, data=DATA, chunks=(16, 16))
@@ -342,20 +289,6 @@ def test_a_pool_can_have_values_and_chunks(tmp_path):
     assert DATA.nbytes < pool.cache_info().nbytes < 10**6
     array[...] = DATA + 1
     assert np.array_equal(array[...], DATA + 1)
-
-
-def test_data_of_zarr_python_is_kept(tmp_path):
-    theirs = pytest.importorskip("zarr", minversion="3")
-    for layout in ({"chunks": (16, 16)}, {"chunks": (8, 8), "shards": (32, 24)}):
-        array = theirs.create_array(
-            str(tmp_path / "a"), shape=DATA.shape, dtype=DATA.dtype, overwrite=True, **layout
-        )
-        array[...] = DATA
-        ours = zarr.open_array(ChunkCacheStore(LocalStore(tmp_path / "a"), 10**6, "generation"))
-        for _ in range(2):
-            assert np.array_equal(ours[5:50], DATA[5:50])
-        array[...] = DATA + 1
-        assert np.array_equal(ours[5:50], DATA[5:50] + 1)
 
 
 def test_without_zarr_stores_the_error_says_what_to_install(monkeypatch):

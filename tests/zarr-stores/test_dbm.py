@@ -1,21 +1,32 @@
+"""Databases of DBM: each backend keeps the contract, reads files of its module, and locks them."""
+
 import importlib
-import importlib.util
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from store_contract import StoreContract
+from database_contract import DatabaseContract, program
 from zarr_core.extension import StoreError
 from zarr_core.stores.local_files import file_lock
 from zarr_stores.databases.dbm import DBMStore
 
 
-class TestDumb(StoreContract):
+def has(name):
+    try:
+        return bool(importlib.import_module(name))
+    except ImportError:
+        return False
+
+
+class TestDumb(DatabaseContract):
     name = "dbm"
     backend = "dumb"
     test_deep_keys = None  # too slow: the index is rewritten after each change
+    # One process can write; tests below check the error.
+    test_processes_with_threads_lose_nothing = None
+    test_a_forked_process_uses_the_store_on = None
 
     def make(self, tmp_path):
         return DBMStore(tmp_path / "store", backend=self.backend)
@@ -24,31 +35,15 @@ class TestDumb(StoreContract):
         return DBMStore(store.path, read_only=read_only, backend=self.backend)
 
 
-def has(name):
-    try:
-        return importlib.util.find_spec(name) is not None and bool(importlib.import_module(name))
-    except ImportError:
-        return False
-
-
 class TestSQLite3(TestDumb):
     backend = "sqlite3"
-    test_deep_keys = StoreContract.test_deep_keys
-
-
-@pytest.mark.skipif(not has("dbm.sqlite3"), reason="dbm.sqlite3 came with Python 3.13")
-def test_databases_of_dbm_sqlite3_are_compatible(tmp_path):
-    module = importlib.import_module("dbm.sqlite3")
-    with module.open(tmp_path / "theirs", "c") as database:
-        database[b"a/k"] = b"theirs"
-    with DBMStore(tmp_path / "theirs") as store:  # the backend is detected
-        assert store.get("a/k") == b"theirs"
-        store.set("a/n", b"ours")
-        with ThreadPoolExecutor(1) as pool:  # and other threads can use it
-            assert pool.submit(store.get, "a/n").result() == b"ours"
-    with module.open(tmp_path / "theirs", "r") as database:
-        assert sorted(database) == [b"a/k", b"a/n"]
-        assert database[b"a/n"] == b"ours"
+    test_deep_keys = DatabaseContract.test_deep_keys
+    test_processes_with_threads_lose_nothing = (
+        DatabaseContract.test_processes_with_threads_lose_nothing
+    )
+    test_a_forked_process_uses_the_store_on = (
+        DatabaseContract.test_a_forked_process_uses_the_store_on
+    )
 
 
 if has("dbm.gnu"):
@@ -69,6 +64,7 @@ if has("dbm.ndbm"):
         test_invalid_keys_raise = None
         test_changes_while_listing = None
         test_list_prefix_matches_whole_segments = None
+        test_listing_skips_deeper_keys = None
         test_prefetch_does_not_limit_reads = None
         test_generation_changes_with_value = None
 
@@ -78,71 +74,49 @@ if has("dbm.ndbm"):
             assert list(store.list()) == []
 
 
-@pytest.mark.parametrize("backend", ["gnu", "ndbm"])
-def test_the_module_of_python_reads_the_values(tmp_path, backend):
-    if not has(f"dbm.{backend}"):
-        pytest.skip(f"this Python was built without dbm.{backend}")
-    module = importlib.import_module(f"dbm.{backend}")
-    store = DBMStore(tmp_path / "s", backend=backend)
-    store.set("a/c/0", b"value")
-    store.close()
-    with module.open(str(tmp_path / "s")) as database:
-        assert database[b"a/c/0"] == b"value"
+if has("berkeleydb"):
+    import berkeleydb
+
+    class TestBerkeleyTree(TestDumb):
+        backend = "berkeley"
+        test_deep_keys = DatabaseContract.test_deep_keys
+
+    class TestBerkeleyHash(TestDumb):
+        backend = staticmethod(berkeleydb.hashopen)
 
 
-def test_values_survive_a_killed_process(tmp_path):
-    code = (
-        "import os, sys; from zarr_stores.databases.dbm import DBMStore; "
-        "s = DBMStore(sys.argv[1], backend='dumb'); s.set('k', b'old'); s.set('k', b'new' * 999); "
-        "os.kill(os.getpid(), 9)"
-    )
-    assert subprocess.run([sys.executable, "-c", code, tmp_path / "s"]).returncode == -9
-    assert DBMStore(tmp_path / "s").get("k") == b"new" * 999
-
-
-OTHER_PROCESS = """
-import sys
-from zarr_stores.databases.dbm import DBMStore
-store = DBMStore(sys.argv[1], read_only=sys.argv[2] == "read")
-store.get("k") if store.read_only else store.set("k", b"theirs")
-print("open", flush=True)
-sys.stdin.readline()
-store.close()
-"""
-
-
-def other_process(path, use):
-    process = subprocess.Popen(
-        [sys.executable, "-c", OTHER_PROCESS, path, use],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout.readline() == "open\n"
-    return process
-
-
-@pytest.mark.parametrize("backend", ["dumb", "berkeley"])
-def test_only_one_process_can_write(tmp_path, backend):
-    if backend == "berkeley":
-        pytest.importorskip("berkeleydb")
-    store = DBMStore(tmp_path / "s", backend=backend)
-    store.set("k", b"mine")
-    store.close()
-
-    process = other_process(store.path, "write")
-    for call in (lambda: store.get("k"), lambda: store.set("k", b"lost")):
-        with pytest.raises(StoreError, match="another process; close it there first"):
-            call()
-    process.communicate("\n")
-    assert store.get("k") == b"theirs"
-    store.close()
-
-    process = other_process(store.path, "read")
-    assert store.get("k") == b"theirs"
-    with pytest.raises(StoreError, match="open in another process"):
-        store.set("k", b"mine")
-    process.communicate("\n")
-    store.set("k", b"mine again")
-    assert store.get("k") == b"mine again"
+@pytest.mark.parametrize(
+    ("module", "function"),
+    [
+        ("dbm.dumb", "open"),
+        ("dbm.gnu", "open"),
+        ("dbm.ndbm", "open"),
+        ("dbm.sqlite3", "open"),
+        ("berkeleydb", "btopen"),
+        ("berkeleydb", "hashopen"),
+    ],
+)
+def test_databases_of_the_modules_are_read_and_changed(tmp_path, module, function):
+    # DBMStore(path, open=berkeleydb.btopen) of zarr-python 2 stores keys as they are, in UTF-8.
+    if not has(module):
+        pytest.skip(f"{module} is not installed")
+    open_database = getattr(importlib.import_module(module), function)
+    path = str(tmp_path / "field.db")
+    database = open_database(path, "c")
+    for name in (".zgroup", "é/.zgroup"):
+        database[name.encode()] = b'{"zarr_format": 2}'
+    database.close()
+    with DBMStore(path) as store:  # the backend is detected
+        assert sorted(store.list()) == [".zgroup", "é/.zgroup"]
+        store.set("b/.zgroup", b"{}")
+        with ThreadPoolExecutor(1) as pool:  # another thread can use it
+            assert pool.submit(store.get, "é/.zgroup").result() == b'{"zarr_format": 2}'
+    database = open_database(path, "r")
+    assert sorted(database.keys()) == sorted(map(str.encode, [".zgroup", "b/.zgroup", "é/.zgroup"]))
+    assert database[b"b/.zgroup"] == b"{}"
+    database.close()
+    with DBMStore(path, read_only=True, backend=open_database) as store:
+        assert store.exists("b/.zgroup")
 
 
 def test_wrong_arguments_and_files(tmp_path):
@@ -155,45 +129,10 @@ def test_wrong_arguments_and_files(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t"]
 
 
-# --- Berkeley DB ---
-
-if has("berkeleydb"):
-    import berkeleydb
-
-    class TestBerkeleyTree(TestDumb):
-        backend = "berkeley"
-        test_deep_keys = StoreContract.test_deep_keys
-
-    class TestBerkeleyHash(TestDumb):
-        backend = staticmethod(berkeleydb.hashopen)
-
-
-@pytest.mark.skipif(not has("berkeleydb"), reason="berkeleydb is not installed: make servers")
-@pytest.mark.parametrize("kind", ["btopen", "hashopen"])
-def test_databases_of_zarr_python_2_with_berkeley_db(tmp_path, kind):
-    # DBMStore(path, open=berkeleydb.btopen) of zarr-python 2 stores keys as they are, in UTF-8.
-    path = str(tmp_path / "field.db")
-    database = getattr(berkeleydb, kind)(path, "c")
-    database[b".zgroup"] = b'{"zarr_format": 2}'
-    database["é/.zgroup".encode()] = b'{"zarr_format": 2}'
-    database.close()
-    with DBMStore(path) as store:  # the backend is detected
-        assert sorted(store.list()) == [".zgroup", "é/.zgroup"]
-        store.set("b/.zgroup", b"{}")
-    database = getattr(berkeleydb, kind)(path, "r")
-    assert database[b"b/.zgroup"] == b"{}"
-    database.close()
-    with DBMStore(path, read_only=True, backend=getattr(berkeleydb, kind)) as store:
-        assert store.exists("b/.zgroup")
-
-
 def test_berkeley_db_that_is_not_installed(tmp_path, monkeypatch):
     (tmp_path / "tree").write_bytes(bytes(12) + b"\x62\x31\x05\0" + bytes(500))
     monkeypatch.setitem(sys.modules, "berkeleydb", None)
-    for store in (
-        DBMStore(tmp_path / "tree"),
-        DBMStore(tmp_path / "new", backend="berkeley", read_only=False),
-    ):
+    for store in (DBMStore(tmp_path / "tree"), DBMStore(tmp_path / "new", backend="berkeley")):
         with pytest.raises(StoreError, match=r"pip install 'zarr-stores\[berkeleydb\]'"):
             store.set("k", b"")
 
@@ -216,59 +155,89 @@ def test_other_keys_survive_an_erase(tmp_path):
 
 # --- other processes ---
 
-
-def test_an_update_sees_what_other_processes_have_written(tmp_path):
-    code = "import sys; from zarr_stores.databases.dbm import DBMStore; DBMStore(sys.argv[1]).set('k', b'x')"
-    store = DBMStore(tmp_path / "s", backend="sqlite3")
-    store.set("k", b"")
-    seen = []
-
-    def change(reader):
-        seen.append(bytes(reader.read(0, reader.size)))
-        if len(seen) == 1:
-            subprocess.run([sys.executable, "-c", code, store.path], check=True)
-        return seen[-1] + b"mine"
-
-    store.update("k", change)
-    assert (seen, store.get("k")) == ([b"", b"x"], b"xmine")
-
-
-CREATE = """
-import sys
+USE = """
+import os, sys
 from zarr_core.extension import StoreError
 from zarr_stores.databases.dbm import DBMStore
-store = DBMStore(sys.argv[1], backend=sys.argv[2])
+path, backend, use, key = sys.argv[1:]
+store = DBMStore(path, read_only=use == "read", backend=backend)
 print("ready", flush=True)
 sys.stdin.readline()
 try:
-    store.set(sys.argv[3], b"v")
+    store.get(key) if use == "read" else store.set(key, b"theirs" * 999)
 except StoreError:
     sys.exit(3)
+if use == "kill":
+    os.kill(os.getpid(), 9)
+print("done", flush=True)
+sys.stdin.readline()
+store.close()
 """
 
 
-@pytest.mark.parametrize("backend", ["dumb", "sqlite3", "berkeley"])
-def test_a_database_that_several_processes_create_keeps_what_each_stored(tmp_path, backend):
-    if backend == "berkeley":
+def other_process(*arguments):
+    """Start a process that has created the store and waits for two lines: to use and to close it."""
+    process = subprocess.Popen(
+        program(USE, *arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def begin(process):
+    process.stdin.write("\n")
+    process.stdin.flush()
+    return process
+
+
+@pytest.fixture(params=["dumb", "sqlite3", "berkeley"])
+def backend(request):
+    if request.param == "berkeley":
         pytest.importorskip("berkeleydb")
+    return request.param
+
+
+def test_values_survive_a_killed_process(backend, tmp_path):
+    process = begin(other_process(tmp_path / "s", backend, "kill", "k"))
+    assert process.wait() == -9
+    process.communicate()
+    assert DBMStore(tmp_path / "s").get("k") == b"theirs" * 999
+
+
+def test_only_one_process_can_write(backend, tmp_path):
+    if backend == "sqlite3":
+        pytest.skip("several processes can write")
+    store = DBMStore(tmp_path / "s", backend=backend)
+    store.set("k", b"mine")
+    store.close()
+
+    process = begin(other_process(store.path, backend, "write", "k"))
+    assert process.stdout.readline() == "done\n"
+    for call in (lambda: store.get("k"), lambda: store.set("k", b"lost")):
+        with pytest.raises(StoreError, match="another process; close it there first"):
+            call()
+    process.communicate("\n")
+    assert store.get("k") == b"theirs" * 999
+    store.close()
+
+    process = begin(other_process(store.path, backend, "read", "k"))
+    assert process.stdout.readline() == "done\n"
+    assert store.get("k") == b"theirs" * 999
+    with pytest.raises(StoreError, match="open in another process"):
+        store.set("k", b"mine")
+    process.communicate("\n")
+    store.set("k", b"mine again")
+    assert store.get("k") == b"mine again"
+
+
+def test_a_database_that_several_processes_create_keeps_what_each_stored(backend, tmp_path):
     for attempt in range(2):
         path = tmp_path / f"{attempt}" / "s"
-        writers = {
-            key: subprocess.Popen(
-                [sys.executable, "-c", CREATE, path, backend, key],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            for key in ("a", "b")
-        }
+        writers = {key: other_process(path, backend, "write", key) for key in ("a", "b")}
         for writer in writers.values():
-            assert writer.stdout.readline() == "ready\n"
+            begin(writer)
         for writer in writers.values():
-            writer.stdin.write("\n")
-            writer.stdin.flush()
-        for writer in writers.values():
-            writer.communicate()
+            writer.communicate("\n")
         stored = {key for key, writer in writers.items() if writer.returncode == 0}
         assert stored
         assert {writer.returncode for writer in writers.values()} <= {0, 3}

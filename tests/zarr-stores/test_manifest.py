@@ -12,6 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 import zarr_core as zarr
+from unlisted_store import UnlistedStore
 from zarr_core.extension import NodeNotFoundError, StoreError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
@@ -101,15 +102,15 @@ def test_the_digest_of_a_node_does_not_depend_on_its_path():
 def test_changes_lead_to_the_same_digest_as_a_new_manifest():
     rng = random.Random(5)
     manifest, values = Manifest(), {}
-    for step in range(3000):
-        key = f"c/{rng.randrange(700)}"
-        if rng.random() < (0.2 if step < 2000 else 0.8):  # first it grows, then it shrinks
+    for step in range(900):
+        key = f"c/{rng.randrange(400)}"
+        if rng.random() < (0.1 if step < 600 else 0.8):  # first it grows, then it shrinks
             values.pop(key, None)
             manifest.set(key, None)
         else:
             values[key] = rng.randbytes(3)
             manifest.set(key, ManifestEntry(3, hashlib.sha256(values[key]).hexdigest()))
-        if step % 100 == 0:
+        if step % 300 == 299:
             assert manifest.digest == digest_as_documented(values)
     assert manifest == create_manifest(MemoryStore(values))
 
@@ -190,6 +191,7 @@ def test_a_damaged_manifest_is_an_error(tmp_path):
         (good[:-1], "incomplete"),
         (good.replace(b'_manifest":1', b'_manifest":2'), "version 2"),
         (good.replace(manifest[some].sha256.encode(), b"12"), "is not a key with size"),
+        (good.replace(b'"%s"' % manifest[some].sha256.encode(), b"null"), "has no hash"),
         (b"{}\n", "zarr_manifest"),
         (b"\xff\n", "JSON lines"),
         (b"", "zarr_manifest|JSON lines|incomplete"),
@@ -269,7 +271,7 @@ def plant(values, rng):
 
 
 @pytest.mark.parametrize(
-    "count", [300, pytest.param(10_000, marks=pytest.mark.slow)], ids=["some", "all"]
+    "count", [100, pytest.param(10_000, marks=pytest.mark.slow)], ids=["some", "all"]
 )
 def test_every_planted_fault_is_named_and_sound_stores_are_sound(count):
     rng = random.Random(7)
@@ -317,10 +319,7 @@ def test_a_value_that_cannot_be_read_is_named(tmp_path):
 
 
 def test_a_store_without_listing_is_verified_by_the_keys_of_the_manifest():
-    class Unlisted(MemoryStore):
-        supports_listing = False
-
-    store = Unlisted(values := hierarchy(8))
+    store = UnlistedStore(values := hierarchy(8))
     manifest = create_manifest(MemoryStore(dict(values)))
     found = verify(store, manifest)
     assert found.is_sound

@@ -191,7 +191,7 @@ def test_all_keys_are_erased_together(archive, tmp_path):
     path = tmp_path / "a.zip"
     path.write_bytes(archive)
     with ZipStore(path) as store:
-        with pytest.raises(StoreCapabilityError):
+        with pytest.raises(StoreCapabilityError, match="copy the hierarchy"):
             store.erase_prefix("c/")
         store.erase_prefix("")
         assert list(store.list()) == []

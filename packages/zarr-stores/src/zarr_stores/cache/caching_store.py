@@ -142,10 +142,7 @@ class StoreCache:
         self, key: str, part: Hashable, value: Any, state: tuple[Changes, KnownGeneration | None]
     ) -> None:
         """Keep what was read of a value, unless the value was changed since."""
-        changes, generation = state
-        if generation is not None:
-            self.memory.set_generation(self.prefix + key, generation, changes)
-        self.memory.keep(self.prefix + key, part, value, changes)
+        self.memory.keep(self.prefix + key, part, value, *state)
 
 
 class MemoryCachingStore(InvalidatingStore):

@@ -394,7 +394,7 @@ class _CachedReader(ByteReader):
         if self._directory.changes(path) != changes:
             raise replaced(self._store, self._key)
         self._validated = time.time()
-        inner = self._store.reopen(self._key, self._entry, first)
+        inner: ByteReader = self._store.reopen(self._key, self._entry, first)
         self.gap_nbytes = self._directory.gap_nbytes = inner.gap_nbytes
         return inner
 

@@ -98,18 +98,19 @@ class LRUCacheStore(MemoryCachingStore):
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
-        value = self._values.use(key)
+        value: Buffer | int | None = self._values.use(key)
         if value is None:
             value = self._load(key, sys.maxsize)
-        return value  # type: ignore[return-value]  # no value is longer
+        assert not isinstance(value, int)  # no value is longer
+        return value
 
     def get_limited(
         self, key: str, limit: int, out: memoryview | None = None
     ) -> Buffer | int | None:
-        value = self._values.use(key)
+        value: Buffer | None = self._values.use(key)
         if value is None:
             return self._load(key, limit)
-        return len(value) if len(value) > limit else value  # type: ignore[no-any-return]  # a value
+        return len(value) if len(value) > limit else value
 
     def _load(self, key: str, limit: int) -> Buffer | int | None:
         """Read a value from the inner store and keep it."""

@@ -195,34 +195,49 @@ class CachePool:
             self.misses += 1
             return self._changes(key)
 
-    def keep(self, key: str, part: Hashable, value: Any, changes: Changes) -> None:
-        """Cache bytes, or an object with ``nbytes``, unless the value of the key was invalidated."""
+    def keep(
+        self,
+        key: str,
+        part: Hashable,
+        value: Any,
+        changes: Changes,
+        generation: KnownGeneration | None = None,
+    ) -> None:
+        """Cache bytes, or an object with ``nbytes``, unless the value of the key was invalidated.
+
+        What is cached of another generation of the value is removed.
+        """
         size = _nbytes(value)
         if not self.fits(size):
             return
         with self._guard:
-            if changes == self._changes(key) and not self._is_changing(key):
-                self._drop(key, part)
-                self._held[key, part] = value
-                self._parts.setdefault(key, set()).add(part)
-                self.nbytes += size
-                while self.max_bytes is not None and self.nbytes > self.max_bytes:
-                    self._drop(*next(iter(self._held)))
+            if changes != self._changes(key) or self._is_changing(key):
+                return
+            self._drop(key, part)
+            if generation is not None:
+                self._set_generation(key, generation)
+            self._held[key, part] = value
+            self._parts.setdefault(key, set()).add(part)
+            self.nbytes += size
+            while self.max_bytes is not None and self.nbytes > self.max_bytes:
+                self._drop(*next(iter(self._held)))
 
     def generation(self, key: str) -> KnownGeneration | None:
         """Return the version of a value of which something is cached."""
         with self._guard:
-            return self._generations.get(key) if key in self._parts else None
+            return self._generations.get(key)
 
     def set_generation(self, key: str, known: KnownGeneration, changes: Changes) -> None:
-        """Store the version of a value; remove what is cached of another version."""
+        """Store that the version of a value was compared."""
         with self._guard:
-            if changes != self._changes(key):
-                return
-            before = self._generations.get(key)
-            if before is not None and before.generation != known.generation:
-                self._drop_all(key)
-            self._generations[key] = known
+            if changes == self._changes(key) and key in self._parts:
+                self._set_generation(key, known)
+
+    def _set_generation(self, key: str, known: KnownGeneration) -> None:
+        before = self._generations.get(key)
+        if before is not None and before.generation != known.generation:
+            self._drop_all(key)
+        self._generations[key] = known
 
     def forget(self, key: str) -> None:
         """Remove everything that is cached for a key."""
@@ -234,6 +249,12 @@ class CachePool:
         """Remove everything that is cached for keys that begin with a prefix."""
         with self._guard:
             self._all_changes += 1
+            if not prefix:  # also after a fork in the middle of a change
+                self._held.clear()
+                self._parts.clear()
+                self._generations.clear()
+                self.nbytes = 0
+                return
             for key in [*self._parts, *self._generations]:
                 if key.startswith(prefix):
                     self._drop_all(key)

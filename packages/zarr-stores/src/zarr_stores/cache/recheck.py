@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from time import monotonic
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from zarr_core import Array, Group
 from zarr_core.extension import StoredArray, key_lock
 from zarr_core.threads import concurrent_map
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 __all__ = ["RecheckedArray", "RecheckedGroup", "recheck"]
 
@@ -105,7 +108,7 @@ class _Rechecked:
             )
         ]
         after = before if generations == known else before.read_again()
-        with key_lock(id(self), before.path):  # safe after a fork
+        with self._lock():
             # Otherwise this object, or a later check in another thread, has set another state.
             if self._present is before and self._generations is known:
                 self._present = after
@@ -115,13 +118,19 @@ class _Rechecked:
 
     @stored.setter
     def stored(self, stored: Any) -> None:
-        with key_lock(id(self), self._present.path):  # safe after a fork
+        with self._lock():
             self._present = stored
             self._generations = None
 
+    def _lock(self) -> AbstractContextManager[None]:
+        # Safe after a fork; not the lock that the core holds while it changes a node.
+        return key_lock((_Rechecked, id(self)), self._present.path)
+
     def unchecked(self) -> Array | Group:
         """An equal node whose metadata is not compared."""
-        return (Array if isinstance(self, RecheckedArray) else Group)(self._present)
+        if isinstance(self, RecheckedArray):
+            return Array(self._present)
+        return Group(self._present)
 
     def __eq__(self, other: object) -> bool:
         return bool(

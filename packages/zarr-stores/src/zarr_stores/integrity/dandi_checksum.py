@@ -51,7 +51,8 @@ def dandi_checksum(
         for parent in parents:
             directory = directory.setdefault(f"{parent}/", {})
         directory[name] = {"digest": digest, "name": name, "size": size}
-    return _describe(root, "")["digest"]
+    checksum: str = _describe(root, "")["digest"]
+    return checksum
 
 
 def _md5(data: bytes = b"") -> Any:

@@ -220,7 +220,9 @@ def _named(
     prefix: str,
 ) -> Iterator[ManifestProblem]:
     """Name the keys whose values are at other keys."""
-    owners = {entry: key for key, entry in expected.items()} if problems else {}
+    owners: dict[tuple[int, str], str] = {}
+    if problems:
+        owners = {entry: key for key, entry in expected.items()}
     for problem in problems:
         value = hashes[prefix + problem.key]
         owner = owners.get(value) if isinstance(value, tuple) else None

@@ -241,7 +241,7 @@ def _decompress_lzma(data: memoryview, size: int) -> bytes:
     import lzma  # not in every Python
 
     # A version of two bytes, the length of the properties, and the properties with the dictionary.
-    if data[2:4] != b"\5\0":
+    if bytes(data[2:4]) != b"\5\0":
         raise ValueError("the LZMA properties are not valid")
     # The dictionary is never larger than the value; a false size must not allocate memory.
     dictionary = min(int.from_bytes(data[5:9], "little"), max(size, _LEAST_DICTIONARY))

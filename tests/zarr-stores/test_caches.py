@@ -1,0 +1,137 @@
+"""What the caches of values in memory, of values on disk and of decoded chunks have in common."""
+
+import pickle
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore, VersionedStore
+from zarr_core.extension import StoreError, WrapperStore
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
+from zarr_stores.cache.chunk_cache import ChunkCacheStore
+from zarr_stores.cache.disk_cache import DiskCacheStore
+from zarr_stores.cache.lru_cache import LRUCacheStore
+
+DATA = np.arange(64 * 48, dtype="int32").reshape(64, 48)
+CACHES = {
+    "memory": lambda inner, path, *options: LRUCacheStore(inner, *options),
+    "chunks": lambda inner, path, *options: ChunkCacheStore(inner, *options),
+    "disk": lambda inner, path, *options: DiskCacheStore(inner, path / "cache", *options),
+}
+
+
+@pytest.fixture(params=CACHES)
+def cache(request, tmp_path):
+    """Create a cache of a store, with its size and options."""
+    return lambda inner, *options: CACHES[request.param](inner, tmp_path, *options)
+
+
+def test_an_array_is_read_from_the_cache(cache):
+    inner = VersionedStore(MemoryStore())
+    zarr.create_array(inner, data=DATA, chunks=(7, 20))
+    array = zarr.open_array(cache(inner, 10**7, "never"), mode="r")
+    assert np.array_equal(array[...], DATA)
+    inner.calls.clear()
+    assert np.array_equal(array[...], DATA)
+    assert np.array_equal(array[3:9, ::7], DATA[3:9, ::7])
+    assert inner.count() == 0
+
+
+@pytest.mark.parametrize(("check", "sees"), [("never", False), (3600, False), ("generation", True)])
+def test_changes_of_others_are_visible_after_a_comparison(cache, check, sees, tmp_path):
+    for name, data in (("a", DATA), ("b", DATA + 1)):
+        zarr.create_array(tmp_path / name, data=data, chunks=(16, 16))
+    path = tmp_path / "a/c/0/0"
+    chunk = path.read_bytes()
+    array = zarr.open_array(cache(LocalStore(tmp_path / "a"), 10**7, check))
+    assert np.array_equal(array[...], DATA)
+    (tmp_path / "b/c/0/0").rename(path)  # as another process
+    assert array[3, 3] == DATA[3, 3] + sees
+    if sees:
+        path.unlink()
+        assert array[3, 3] == 0
+        path.write_bytes(chunk)
+        assert array[3, 3] == DATA[3, 3]
+    else:
+        getattr(array.store, "invalidate", getattr(array.store, "clear", None))()
+        assert array[3, 3] == DATA[3, 3] + 1
+
+
+def test_data_of_zarr_python_is_cached(cache, tmp_path):
+    theirs = pytest.importorskip("zarr", minversion="3")
+    for number, layout in enumerate(({"chunks": (16, 16)}, {"chunks": (8, 8), "shards": (32, 24)})):
+        path = tmp_path / str(number)
+        array = theirs.create_array(str(path), shape=DATA.shape, dtype=DATA.dtype, **layout)
+        array[...] = DATA
+        ours = zarr.open_array(cache(LocalStore(path), 10**7, "generation"))
+        for _ in range(2):
+            assert np.array_equal(ours[5:50], DATA[5:50])
+        array[...] = DATA + 1
+        assert np.array_equal(ours[5:50], DATA[5:50] + 1)
+
+
+def test_missing_chunks_are_not_cached(cache):
+    values = np.arange(5, dtype="int32")
+    store, other = MemoryStore(), MemoryStore()
+    zarr.create_array(store, shape=10, chunks=5, dtype="int32", fill_value=7)
+    zarr.create_array(other, data=values, chunks=5)
+    array = zarr.open_array(cache(store, 10**7, "never"))
+    assert array[...].tolist() == [7] * 10
+    store.set("c/0", other.get("c/0"))
+    assert array[...].tolist() == [*values, *[7] * 5]
+
+
+def test_a_value_read_while_it_is_written_is_not_cached(cache):
+    class Slow(WrapperStore):
+        def get(self, key):
+            value = super().get(key)
+            if key.startswith("c/"):
+                store.inner = inner
+                array[...] = 2
+            return value
+
+    inner = MemoryStore()
+    zarr.create_array(inner, data=np.ones(5, "int32"))
+    store = cache(inner, 10**6, "never")
+    array = zarr.open_array(store)
+    store.inner = Slow(inner)
+    assert array[...].tolist() == [1] * 5
+    assert array[...].tolist() == [2] * 5
+
+
+def test_several_values_are_stored_in_one_call(cache):
+    inner = CountingStore(MemoryStore())
+    store = cache(inner, 10**6)
+    inner.set("a", b"old")
+    assert bytes(store.get("a")) == b"old"
+    batches = []
+    inner.inner.set_values = lambda values: batches.append([*values])
+    store.set_values((key, b"new") for key in "ab")
+    assert batches == [[("a", b"new"), ("b", b"new")]]
+    inner.inner._mapping["a"] = b"new"
+    assert bytes(store.get("a")) == b"new"  # not that of the cache
+
+
+def test_pickles_have_the_options(cache, tmp_path):
+    zarr.create_array(tmp_path / "a", data=DATA)
+    array = zarr.open_array(cache(LocalStore(tmp_path / "a"), 10**6, 5.0))
+    array[...]
+    copy = pickle.loads(pickle.dumps(array))
+    assert repr(copy.store) == repr(array.store)
+    info = copy.store.cache_info()
+    assert (info.hits, info.misses, info.max_bytes) == (0, 0, 10**6)
+    assert np.array_equal(copy[...], DATA)
+
+
+@pytest.mark.parametrize("options", [(-1,), (1, "always"), (1, -1), (1, float("nan"))])
+def test_invalid_options_are_errors(cache, options):
+    with pytest.raises(StoreError, match="max_bytes must not be negative|check must be"):
+        cache(MemoryStore(), *options)
+
+
+@pytest.mark.parametrize("size", ["1 GB", True, 1.5])
+@pytest.mark.parametrize("kind", [LRUCacheStore, ChunkCacheStore])
+def test_the_size_in_memory_is_a_number_or_a_pool(kind, size):
+    with pytest.raises(TypeError, match="number of bytes"):
+        kind(MemoryStore(), size)
