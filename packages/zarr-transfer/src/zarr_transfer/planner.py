@@ -161,11 +161,11 @@ class _Copy(_Planner):
                 self.dest.store,
             )
         if options.layout:
-            return CopyPlan(spec, tuple(steps))
+            return CopyPlan(spec, tuple(steps), options=options)
         pairs = list(self._pairs(steps))
         if not options.overwrite:
             _check_existing_keys(self.dest, steps, pairs, self._keys)
-        return CopyPlan(spec, tuple(steps), pairs)
+        return CopyPlan(spec, tuple(steps), pairs, options)
 
     def _metadata(self, node: NodeMetadata) -> NodeMetadata:
         """Return the metadata to copy."""
@@ -318,13 +318,7 @@ class _Conversion(_Planner):
             replaced = options.overwrite and not spec.in_place
             action = "replace" if replaced else steps[0].action
             steps[0] = replace(steps[0], problems=problems, action=action)
-        return CopyPlan(
-            spec,
-            tuple(steps),
-            overwrite=options.overwrite,
-            remove_source=options.remove_source,
-            is_conversion=True,
-        )
+        return CopyPlan(spec, tuple(steps), options=options)
 
     def _steps(self) -> Iterator[CopyStep]:
         only, requested = self.options.only, self._requested
