@@ -75,7 +75,8 @@ class _Planner:
 
     def group(self, path: str, node: GroupMetadata) -> CopyStep:
         """Return the step for a group; raise an error if it is not possible."""
-        metadata, notes = node, []
+        metadata = node
+        notes: list[str] = []
         if not self.spec.same_format:
             metadata, notes = group_to_format(self.spec, path, node)
         return CopyStep(
@@ -186,9 +187,13 @@ class _Copy(_Planner):
         action = self._action(path, node)
         is_array = isinstance(node, ArrayMetadata)
         if action in ("keep", "skip"):
-            kind = "array" if is_array else "group"
             return CopyStep(
-                path, kind, "nothing", source_metadata=node, metadata=node, action=action
+                path,
+                "array" if is_array else "group",
+                "nothing",
+                source_metadata=node,
+                metadata=node,
+                action=action,
             )
         if isinstance(node, GroupMetadata):
             if action == "merge":  # the group may have other members
