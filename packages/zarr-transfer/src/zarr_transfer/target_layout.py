@@ -75,7 +75,7 @@ def with_shapes(requested: Mapping[str, Any], metadata: ArrayMetadata) -> dict[s
     return arguments
 
 
-def is_by_name(given: Any) -> TypeGuard[Mapping[str, Any]]:
+def is_by_name(given: Any) -> TypeGuard[Mapping[Any, Any]]:
     """Whether lengths have dimension names; a definition has a string ``name`` instead."""
     return isinstance(given, Mapping) and not (
         isinstance(given.get("name"), str) or "shape" in given
