@@ -205,7 +205,9 @@ class _Copy(_Planner):
             )
         if self.spec.same_format:  # stored NaN is kept
             node = node.replace(attributes=keep_nonfinite(node.attributes))
-        step = self.check_memory(self.decoded(path, node, self._requested))
+        step = self.decoded(path, node, self._requested)
+        if self.options.max_memory is not None or self.options.executor:  # else memory suffices
+            step = self.check_memory(step)
         return replace(step, action=action)
 
     def _action(self, path: str, node: NodeMetadata) -> Action:
