@@ -128,6 +128,8 @@ def test_memory_that_does_not_do_is_rejected_before_anything_is_written():
     assert not list(dest.list())
     tight = plan_conversion(source, dest, chunks=(1, 2048), max_memory=1 << 20)
     assert any("intermediate array" in note for step in tight.steps for note in step.notes)
+    zarr.copy(source, dest, chunks=(1, 2048), max_memory=1 << 20, dry_run=True, log=(lines := []).append)  # fmt: skip
+    assert "note: /: uses an intermediate array" in lines[1]
     roomy = plan_conversion(source, dest, chunks=(1, 2048), max_memory=1 << 27)
     assert not [note for step in roomy.steps for note in step.notes]
 

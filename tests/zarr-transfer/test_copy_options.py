@@ -59,13 +59,6 @@ def test_a_copy_of_bytes_has_no_such_options(array, option):
         zarr.copy(array, None, **option)
 
 
-def test_elements_that_do_not_fit_are_an_error_of_a_copy(array):
-    values = zarr.create_array(data=np.array([1, 300], "i4"))
-    with pytest.raises(ElementsDifferError, match="1 do not fit into uint8, such as 300"):
-        zarr.copy(values, None, dtype="u1")
-    assert zarr.copy(array, None, dtype="f4").dtype == "f4"
-
-
 @pytest.mark.parametrize("function", [zarr.copy, zarr.convert], ids=["copy", "convert"])
 def test_unmanaged_keys_are_not_overwritten(array, function):
     dest = zarr.MemoryStore({"notes.txt": b"mine"})

@@ -122,6 +122,6 @@ def _echo_styled(parts: Iterable[tuple[str, str]]) -> None:
     for text, style in parts:
         colours = [word for word in style.split() if word not in ("bold", "dim")]
         fg = colours[0] if colours else None
-        plain = not style or not text
-        line += text if plain else click.style(text, fg, bold="bold" in style, dim="dim" in style)
+        bold, dim = ("bold" in style) or None, ("dim" in style) or None
+        line += click.style(text, fg, bold=bold, dim=dim) if style and text else text
     click.echo(line, color=False if os.environ.get("NO_COLOR") else None)

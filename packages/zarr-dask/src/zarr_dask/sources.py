@@ -43,20 +43,14 @@ def check_not_source(
 
 
 def source_arrays(x: Any) -> Iterator[Any]:
-    """Yield the Zarr arrays that the chunks of a Dask array are read from, each once.
-
-    They are searched for in the Dask graph.  Arrays within functions or foreign objects are not
-    found.  zarr-xarray calls this, too.
-    """
+    """Yield the Zarr arrays in the graph of a Dask array, each once, but none within functions."""
     left: list[Any] = [x.__dask_graph__()]
     seen: dict[int, object] = {}
     while left:
         part = left.pop()
         origin = type(part).__module__.partition(".")[0]
-        if isinstance(part, list | tuple | set | frozenset):
-            left += part
-        elif isinstance(part, Mapping):
-            left += part.values()
+        if isinstance(part, list | tuple | set | frozenset | Mapping):
+            left += part.values() if isinstance(part, Mapping) else part
         elif origin in _LEADING and id(part) not in seen:
             seen[id(part)] = part
             if origin in ("zarr", "zarr_core") and hasattr(part, "store"):

@@ -192,12 +192,12 @@ def convert(
             dest_storage_options=dest_storage_options,
         )  # fmt: skip
         try:
-            _refuse(plan, on_error)
+            _refuse(plan)
             with logging_to(log) as line:
                 for step in plan.steps:
                     line(f"{'skip' if step.problems else step.cost} /{step.path}")
                 if not dry_run:
-                    _execute(plan, options)
+                    _execute(plan)
                 done = sum(not step.problems for step in plan.steps)
                 counts = f"{done:,} converted, {len(plan.steps) - done:,} skipped"
                 line(f"{'dry run' if dry_run else 'all done'}: {counts}")
@@ -313,28 +313,29 @@ def _nodes(
     return list(nodes_of(side, root, children=readable_children(side, root)))
 
 
-def _refuse(plan: CopyPlan, on_error: str) -> None:
+def _refuse(plan: CopyPlan) -> None:
     """Raise an error if there are problems."""
     problems = plan.problems
     if not problems:
         return
     # The node itself is required.
-    if on_error == "raise" or plan.steps[0].problems:
+    if plan.options.on_error == "raise" or plan.steps[0].problems:
         raise ConversionError(f"{plan.source} to {plan.dest}", problems)
-    if plan.remove_source:
+    if plan.options.remove_source:
         problem = ValidationProblem(
             "", "the source is not removed, since some of its nodes cannot be converted"
         )
         raise ConversionError(f"{plan.source} to {plan.dest}", (problem, *problems))
 
 
-def _execute(plan: CopyPlan, options: CopyOptions) -> None:
-    with reporter_for(options.progress, plan.parts) as reporter, Rollback() as rollback:
+def _execute(plan: CopyPlan) -> None:
+    """Execute a plan without problems, and remove the source if that is requested."""
+    with reporter_for(plan.options.progress, plan.parts) as reporter, Rollback() as rollback:
         if plan.todo:
             again = "convert again" if plan.in_place else "convert again, without overwrite,"
             prepare_destination(plan, rollback, again)
-        execute(plan, options, reporter, rollback)
-        if plan.remove_source:
+        execute(plan, reporter, rollback)
+        if plan.options.remove_source:
             try:
                 _remove(plan)
             except BaseException as error:

@@ -308,8 +308,7 @@ class RegionCopier:
         self._new = new
         self._verify = verify
         self._is_shared = is_shared
-        self._memory = _RegionMemory(old.dtype, is_kept=not is_shared)
-        self._read_back = _RegionMemory(new.dtype, is_kept=not is_shared)
+        self._memory: dict[str, NDArray] = {}  # reused for one region after the other
 
     def __call__(self, region: Region) -> None:
         """Copy one region."""
@@ -317,7 +316,7 @@ class RegionCopier:
             self._copy(region)
 
     def _copy(self, region: Region) -> None:
-        values = self._memory.of(region)
+        values = self._elements(region, self._old.dtype, "read")
         read_region(region, self._old, values)
         if self._old.dtype != self._new.dtype:
             try:
@@ -326,28 +325,20 @@ class RegionCopier:
                 raise self._error(region, str(error)) from None
         write_region(region, self._old, self._new, values)
         if self._verify:
-            stored = self._read_back.of(region)
+            stored = self._elements(region, self._new.dtype, "read back")
             self._new.get_basic_selection(region.box, out=stored)
             if why := difference(values, stored):
                 raise self._error(region, why)
 
+    def _elements(self, region: Region, dtype: np.dtype[Any], use: str) -> NDArray:
+        """Return an array for the elements of a region."""
+        memory = self._memory.get(use)
+        if memory is None or dtype.kind in "OT" or region.size > memory.size:
+            memory = np.empty(region.size, dtype)
+            if not self._is_shared:
+                self._memory[use] = memory
+        return memory[: region.size].reshape(region.shape)
+
     def _error(self, region: Region, why: str) -> ElementsDifferError:
         bounds = tuple((part.start, part.stop) for part in region.box)
         return ElementsDifferError(self._new.stored.location, bounds, why)
-
-
-class _RegionMemory:
-    """Memory for the elements of one region after the other."""
-
-    def __init__(self, dtype: np.dtype[Any], *, is_kept: bool) -> None:
-        self._memory = np.empty(0, dtype)
-        self._is_kept = is_kept
-
-    def of(self, region: Region) -> NDArray:
-        """Return an array for the elements of a region."""
-        memory = self._memory
-        if memory.dtype.kind in "OT" or region.size > memory.size:
-            memory = np.empty(region.size, memory.dtype)
-            if self._is_kept:
-                self._memory = memory
-        return memory[: region.size].reshape(region.shape)

@@ -308,7 +308,7 @@ def _copy(
                 reporter_for(options.progress, plan.parts) as reporter,
             ):
                 made = prepare_destination(plan, rollback, 'copy again with if_exists="skip"')
-                done = execute(plan, options, reporter, rollback)
+                done = execute(plan, reporter, rollback)
             made += (spec.dest.at(step.path) for step in plan.steps)
         line(summary(done, dry_run=options.dry_run))
     return plan, done, made

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from zarr_transfer.checkpoint import Checkpoint
     from zarr_transfer.copy_executor import CopyResult
-    from zarr_transfer.plan import CopyOptions, CopyPlan, CopyStep
+    from zarr_transfer.plan import CopyPlan, CopyStep
 
 
 def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list[str]:
@@ -43,7 +43,7 @@ def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list
     snapshot = dest.snapshot
     made: list[str] = []
     if plan.in_place:
-        if not plan.overwrite:
+        if not plan.options.overwrite:
             remedy += " to continue; what existed before is unchanged"
             rollback.note_incomplete(store, format_, [dest.path], remedy)
         return made
@@ -61,9 +61,7 @@ def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list
     return made
 
 
-def execute(
-    plan: CopyPlan, options: CopyOptions, reporter: Reporter, rollback: Rollback
-) -> CopyResult:
+def execute(plan: CopyPlan, reporter: Reporter, rollback: Rollback) -> CopyResult:
     """Execute a plan: chunks first, then arrays, then groups, if the store permits this order."""
     todo = plan.todo
     arrays = [step for step in todo if step.is_array]
@@ -73,18 +71,18 @@ def execute(
             _create_first(plan, step, rollback)
     nbytes = 0
     if plan.pairs is not None:
-        nbytes = _copy_keys(plan, plan.pairs, options, reporter)
+        nbytes = _copy_keys(plan, plan.pairs, reporter)
         arrays = []
     for step in arrays:
         if plan.metadata_first:
             _create_first(plan, step, rollback)
-        checkpoint = _copy_array(plan, step, options, reporter)
+        checkpoint = _copy_array(plan, step, reporter)
         _write(plan, [step])
         if checkpoint is not None:
             checkpoint.end()
     for steps in _levels(groups):
         _write(plan, steps)
-        if plan.is_conversion:
+        if plan.options.is_conversion:
             for step in steps:
                 reporter.begin(step.path, 1, "documents")
                 reporter.end()
@@ -94,9 +92,7 @@ def execute(
     return plan.result(nbytes)
 
 
-def _copy_keys(
-    plan: CopyPlan, pairs: list[KeyPair], options: CopyOptions, reporter: Reporter
-) -> int:
+def _copy_keys(plan: CopyPlan, pairs: list[KeyPair], reporter: Reporter) -> int:
     """Copy the keys of all nodes; write the metadata of an array after its last key."""
     steps = plan.steps
     left = [0] * len(steps)
@@ -119,19 +115,18 @@ def _copy_keys(
     sizes = {number: largest_value(step.metadata) for number, step in enumerate(steps)}
     reporter.begin(plan.dest.path, len(pairs), "keys")
     result = copy_pairs(
-        plan.source.store, plan.dest.store, pairs, reporter, compare=options.compare,
-        executor=options.executor, after=after, sizes=sizes,
+        plan.source.store, plan.dest.store, pairs, reporter, compare=plan.options.compare,
+        executor=plan.options.executor, after=after, sizes=sizes,
     )  # fmt: skip
     _write(plan, empty)
     reporter.end()
     return result.nbytes
 
 
-def _copy_array(
-    plan: CopyPlan, step: CopyStep, options: CopyOptions, reporter: Reporter
-) -> Checkpoint | None:
+def _copy_array(plan: CopyPlan, step: CopyStep, reporter: Reporter) -> Checkpoint | None:
     """Copy the chunks or elements of an array; return its checkpoint, if it has one."""
     if step.cost == "recode":
+        options = plan.options
         old = plan.source.open_array(step.path, step.source_metadata, read_only=True)
         new = plan.dest.open_array(step.path, step.metadata)
         return copy_elements(
@@ -145,7 +140,9 @@ def _copy_array(
             plan.dest.store.erase_values(list(extra_keys(before, after)))
         reporter.begin(step.path, step.chunks, "chunks")
         pairs = (KeyPair(*pair) for pair in key_pairs(before, after))
-        copy_pairs(plan.source.store, plan.dest.store, pairs, reporter, executor=options.executor)
+        copy_pairs(
+            plan.source.store, plan.dest.store, pairs, reporter, executor=plan.options.executor
+        )
     else:
         reporter.begin(step.path, 1, "documents")
     if step.fills:
@@ -184,7 +181,7 @@ def _create_first(plan: CopyPlan, step: CopyStep, rollback: Rollback) -> None:
     if step.is_new:
         store, format_ = plan.dest.store, plan.dest.format_
         at, new = plan.dest.at(step.path), _metadata(step)
-        if not plan.is_conversion:
+        if not plan.options.is_conversion:
             rollback.write(store, at, format_, new)
         elif not rollback.create(store, at, format_, new):
             _update_existing(plan, step)
@@ -194,7 +191,7 @@ def _write(plan: CopyPlan, steps: list[CopyStep]) -> None:
     """Write the metadata of nodes that are not nested, unless it was created first."""
     store, format_ = plan.dest.store, plan.dest.format_
     first = plan.metadata_first
-    replaces = not plan.is_conversion or (plan.in_place and plan.overwrite)
+    replaces = not plan.options.is_conversion or (plan.in_place and plan.options.overwrite)
 
     def write(step: CopyStep) -> None:
         if first and step.is_new:

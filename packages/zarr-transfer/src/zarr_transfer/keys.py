@@ -181,7 +181,8 @@ def readable_children(side: NodeLocation, root: NodeMetadata) -> Children:
     Without listing, members are known from consolidated metadata only.
     """
     store, format_ = side.store, side.format_
-    names, read = partial(format_.child_names, store), partial(format_.read, store)
+    names: Callable[[str], Iterator[str]] = partial(format_.child_names, store)
+    read: Callable[[str], NodeMetadata | None] = partial(format_.read, store)
     if isinstance(root, GroupMetadata) and root.consolidated and not store.supports_listing:
         view = ConsolidatedView(store, side.path, format_, root.consolidated, True)
         names, read = view.child_names, view.node

@@ -140,12 +140,11 @@ def move_node(
         if existing is None or not _was_copied(spec, left):
             if existing and any(map(spec.dest.store.exists, format_.documents(spec.dest.path))):
                 raise node_exists_error(spec.dest.store, spec.dest.path)
-            options = CopyOptions()
-            plan = plan_nodes(spec, nodes, options)
+            plan = plan_nodes(spec, nodes, CopyOptions())
             made = prepare_destination(plan, rollback, "move again")
             if _moved_at_once(spec):
                 return [*made, *(spec.dest.at(path) for path, _ in nodes)]
-            execute(plan, options, reporter, rollback)
+            execute(plan, reporter, rollback)
             _check_new_keys(spec, nodes, {pair.source for pair in plan.pairs or ()})
         try:
             erase_node(format_, spec.source.store, spec.source.path)

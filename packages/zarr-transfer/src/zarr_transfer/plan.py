@@ -135,7 +135,9 @@ def is_within(path: str, other: str) -> bool:
 class CopyOptions:
     """The arguments of copies and conversions except locations, with the same names.
 
-    Raises ValueError or TypeError if one is invalid, or two contradict each other.
+    In a conversion, groups are parts of the progress, and metadata that another writer stores
+    meanwhile is never replaced.  Raises ValueError or TypeError if an argument is invalid, or two
+    contradict each other.
     """
 
     overwrite: bool = False
@@ -309,21 +311,14 @@ class CopyPlan:
     pairs : list of KeyPair, optional
         All keys except metadata, if they are copied unchanged; their owners are indices of steps.
         None if chunks are copied array by array.
-    overwrite : bool
-        Whether the destination is removed first.
-    remove_source : bool
-        Whether the source is removed at the end.
-    is_conversion : bool
-        Whether groups are parts of the progress, and metadata that another writer stores meanwhile
-        is never replaced.
+    options : CopyOptions
+        The arguments of the copy or conversion.
     """
 
     spec: CopySpec
     steps: tuple[CopyStep, ...]
     pairs: list[KeyPair] | None = field(default=None, repr=False)
-    overwrite: bool = False
-    remove_source: bool = False
-    is_conversion: bool = False
+    options: CopyOptions = field(default_factory=CopyOptions, compare=False, repr=False)
 
     @property
     def source(self) -> NodeLocation:
@@ -350,7 +345,7 @@ class CopyPlan:
         """Number of parts of the progress."""
         if self.pairs is not None:
             return 1
-        return sum(step.is_array or self.is_conversion for step in self.todo)
+        return sum(step.is_array or self.options.is_conversion for step in self.todo)
 
     @property
     def metadata_first(self) -> bool:

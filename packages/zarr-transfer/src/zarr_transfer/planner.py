@@ -75,7 +75,8 @@ class _Planner:
 
     def group(self, path: str, node: GroupMetadata) -> CopyStep:
         """Return the step for a group; raise an error if it is not possible."""
-        metadata, notes = node, []
+        metadata = node
+        notes: list[str] = []
         if not self.spec.same_format:
             metadata, notes = group_to_format(self.spec, path, node)
         return CopyStep(
@@ -161,11 +162,11 @@ class _Copy(_Planner):
                 self.dest.store,
             )
         if options.layout:
-            return CopyPlan(spec, tuple(steps))
+            return CopyPlan(spec, tuple(steps), options=options)
         pairs = list(self._pairs(steps))
         if not options.overwrite:
             _check_existing_keys(self.dest, steps, pairs, self._keys)
-        return CopyPlan(spec, tuple(steps), pairs)
+        return CopyPlan(spec, tuple(steps), pairs, options)
 
     def _metadata(self, node: NodeMetadata) -> NodeMetadata:
         """Return the metadata to copy."""
@@ -186,9 +187,13 @@ class _Copy(_Planner):
         action = self._action(path, node)
         is_array = isinstance(node, ArrayMetadata)
         if action in ("keep", "skip"):
-            kind = "array" if is_array else "group"
             return CopyStep(
-                path, kind, "nothing", source_metadata=node, metadata=node, action=action
+                path,
+                "array" if is_array else "group",
+                "nothing",
+                source_metadata=node,
+                metadata=node,
+                action=action,
             )
         if isinstance(node, GroupMetadata):
             if action == "merge":  # the group may have other members
@@ -200,7 +205,9 @@ class _Copy(_Planner):
             )
         if self.spec.same_format:  # stored NaN is kept
             node = node.replace(attributes=keep_nonfinite(node.attributes))
-        step = self.check_memory(self.decoded(path, node, self._requested))
+        step = self.decoded(path, node, self._requested)
+        if self.options.max_memory is not None or self.options.executor:  # else memory suffices
+            step = self.check_memory(step)
         return replace(step, action=action)
 
     def _action(self, path: str, node: NodeMetadata) -> Action:
@@ -318,13 +325,7 @@ class _Conversion(_Planner):
             replaced = options.overwrite and not spec.in_place
             action = "replace" if replaced else steps[0].action
             steps[0] = replace(steps[0], problems=problems, action=action)
-        return CopyPlan(
-            spec,
-            tuple(steps),
-            overwrite=options.overwrite,
-            remove_source=options.remove_source,
-            is_conversion=True,
-        )
+        return CopyPlan(spec, tuple(steps), options=options)
 
     def _steps(self) -> Iterator[CopyStep]:
         only, requested = self.options.only, self._requested

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import is_dataclass, replace
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from zarr_core import MemoryStore, create_array
@@ -75,7 +75,7 @@ def with_shapes(requested: Mapping[str, Any], metadata: ArrayMetadata) -> dict[s
     return arguments
 
 
-def is_by_name(given: Any) -> bool:
+def is_by_name(given: Any) -> TypeGuard[Mapping[Any, Any]]:
     """Whether lengths have dimension names; a definition has a string ``name`` instead."""
     return isinstance(given, Mapping) and not (
         isinstance(given.get("name"), str) or "shape" in given

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.output import json_option, print_json, print_pairs
+from zarr_cli.output import json_option, print_json, print_pairs, print_styled
 
 if TYPE_CHECKING:
     from zarr_core import Array, Group
@@ -41,7 +41,7 @@ def command(location: Location, stored: bool, as_json: bool) -> None:
     print_pairs((name, value) for name, value in table.items() if name != "Read-only")
     if node.attrs:
         click.echo()
-        click.secho("Attributes", bold=True)
+        print_styled([("Attributes", "bold")])
         print_pairs(
             (f"  {name}", json.dumps(value, ensure_ascii=False))
             for name, value in node.attrs.items()
