@@ -139,7 +139,6 @@ class Rollback:
 
     def _undo_within_limits(self, error: BaseException) -> list[str]:
         """Remove what was created, unless a server does not answer; return notes."""
-        self._effects[:0] = self._cleanups
         notes: list[str] = []
         if self._is_remote and getattr(error, "unanswered", False):
             notes.append("nothing is removed, because the server does not answer")
@@ -153,6 +152,7 @@ class Rollback:
 
     def _undo(self, notes: list[str]) -> None:
         """Undo all effects, the last first; add notes about what remains."""
+        self._effects[:0] = self._cleanups
         while self._effects:
             effect = self._effects[-1]
             try:
