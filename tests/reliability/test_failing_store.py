@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,8 @@ SHAPE = (10, 6)
 OLD = np.arange(60, dtype="i4").reshape(SHAPE)
 
 
-def build() -> dict[str, bytes]:
+@cache
+def hierarchy() -> dict[str, bytes]:
     """A hierarchy with a chunked, a compressed and a sharded array."""
     mapping: dict[str, bytes] = {}
     root = zarr.create_group(MemoryStore(mapping), attributes={"n": 1})
@@ -31,6 +33,10 @@ def build() -> dict[str, bytes]:
     )
     root.create_group("sub/deep").create_array("raw", chunks=(5, 6), **options)[...] = OLD
     return mapping
+
+
+def build() -> dict[str, bytes]:
+    return dict(hierarchy())
 
 
 class Operation(NamedTuple):
