@@ -12,8 +12,7 @@ import sys
 import zarr_core as zarr
 from zarr_core.errors import NodeExistsError, ZarrError
 
-PROCESSES = 6
-CREATORS = 4
+PROCESSES = 4
 CELLS = 16 * PROCESSES
 NODES = 8
 
@@ -26,7 +25,7 @@ def run(url: str, options: dict, number: int) -> None:
     for cell in range(number, CELLS, PROCESSES):
         for name, array in arrays.items():
             attempt(f"{name} {cell}", array.__setitem__, cell, cell + 1)
-    for node in range(NODES if number < CREATORS else 0):
+    for node in range(NODES):
         attempt(f"node {node}", root.create_array, f"new/{node}", shape=node, dtype="i2",
                 attributes={"by": number})  # fmt: skip
     root.store.close()

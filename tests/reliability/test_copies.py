@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 PROGRAM = Path(__file__).with_name("copy_killers.py")
 
 
-def build(zarr_format: int | str = 3) -> zarr.MemoryStore:
-    return zarr.MemoryStore(dict(_built(zarr_format)._mapping))
-
-
 @cache
-def _built(zarr_format: int | str) -> zarr.MemoryStore:
-    store = zarr.MemoryStore()
+def hierarchy(zarr_format: int | str) -> dict[str, bytes]:
+    store: dict[str, bytes] = {}
     root = zarr.create_group(store, zarr_format=zarr_format, attributes={"t": 1})
     root.create_array("g/a", data=np.arange(1, 7), chunks=2, attributes={"n": 1})
     root.create_group("g/empty", attributes={"m": 2})
     root.create_array("g/h/b", data=np.arange(1.0, 5.0), chunks=2)
     return store
+
+
+def build(zarr_format: int | str = 3) -> zarr.MemoryStore:
+    return zarr.MemoryStore(dict(hierarchy(zarr_format)))
 
 
 def contents(store: zarr.Store, prefix: str = "") -> dict[str, Any]:

@@ -20,7 +20,8 @@ SHAPE = (10, 6)
 OLD = np.arange(60, dtype="i4").reshape(SHAPE)
 
 
-def build() -> dict[str, bytes]:
+@cache
+def hierarchy() -> dict[str, bytes]:
     """A hierarchy with a chunked, a compressed and a sharded array."""
     return dict(_built())
 
@@ -37,6 +38,10 @@ def _built() -> dict[str, bytes]:
     )
     root.create_group("sub/deep").create_array("raw", chunks=(5, 6), **options)[...] = OLD
     return mapping
+
+
+def build() -> dict[str, bytes]:
+    return dict(hierarchy())
 
 
 class Operation(NamedTuple):

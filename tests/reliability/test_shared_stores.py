@@ -1,4 +1,4 @@
-"""Six processes that change one chunk and one shard, and four that create the same nodes.
+"""Four processes that change one chunk and one shard, and create the same nodes.
 
 In every store that several processes can write to, a change is either stored or refused.
 """

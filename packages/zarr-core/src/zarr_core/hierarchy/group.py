@@ -308,17 +308,16 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         self, name: str, create: Callable[[str], Array | Group]
     ) -> tuple[Array | Group, bool]:
         """Return a member, without consolidated metadata, and whether it has been created."""
-        for attempt in range(2):
-            path = names.join(self.path, name)
-            metadata = self.stored.format.read(self.store, path)
-            if metadata is not None:
-                return self._node(path, metadata), False
+        path = names.join(self.path, name)
+        metadata = self.stored.format.read(self.store, path)
+        if metadata is None:
             try:
                 return create(name), True
-            except NodeExistsError:  # created concurrently
-                if attempt:
+            except NodeExistsError:
+                metadata = self.stored.format.read(self.store, path)
+                if metadata is None:  # else created concurrently
                     raise
-        raise AssertionError("the second attempt returns or raises")
+        return self._node(path, metadata), False
 
     @contextmanager
     def batch(self) -> Iterator[Self]:

@@ -30,7 +30,12 @@ _outer: ContextVar[Rollback | None] = ContextVar("outer rollback", default=None)
 
 class _Effect(NamedTuple):
     undo: Callable[[], str | None]  # returns a note about what remains, if anything does
-    note: str  # about an effect that is not undone
+    text: str  # of a note, if it is not undone
+    location: Location | None = None  # its text is created only for a note
+
+    @property
+    def note(self) -> str:
+        return self.text if self.location is None else f"{self.location}: {self.text}"
 
 
 class Rollback:
@@ -74,9 +79,10 @@ class Rollback:
     def record(self, store: Store, path: str, format_: Format, metadata: NodeMetadata) -> None:
         """Record a new node that other code stores within the block."""
         kind = "array" if isinstance(metadata, ArrayMetadata) else "group"
-        note = f"{Location(store, path)}: this incomplete {kind} remains; {_REMEDY}"
+        text = f"this incomplete {kind} remains; {_REMEDY}"
+        undo = partial(_remove, store, path, format_, metadata)
         self._is_remote |= store.max_concurrency is not None
-        self._effects.append(_Effect(partial(_remove, store, path, format_, metadata), note))
+        self._effects.append(_Effect(undo, text, Location(store, path)))
 
     def record_uncertain(self, store: Store, path: str, format_: Format) -> None:
         """Record a node that is not removed, as another writer may have stored it."""
@@ -133,7 +139,6 @@ class Rollback:
 
     def _undo_within_limits(self, error: BaseException) -> list[str]:
         """Remove what was created, unless a server does not answer; return notes."""
-        self._effects[:0] = self._cleanups
         notes: list[str] = []
         if self._is_remote and getattr(error, "unanswered", False):
             notes.append("nothing is removed, because the server does not answer")
@@ -147,12 +152,13 @@ class Rollback:
 
     def _undo(self, notes: list[str]) -> None:
         """Undo all effects, the last first; add notes about what remains."""
+        self._effects[:0] = self._cleanups
         while self._effects:
-            undo, note = self._effects[-1]
+            effect = self._effects[-1]
             try:
-                remains = undo()
+                remains = effect.undo()
             except BaseException as failure:  # a second interrupt, too
-                remains = f"{note} ({reason(failure)})"
+                remains = f"{effect.note} ({reason(failure)})"
             self._effects.pop()
             if remains:
                 notes.append(remains)
