@@ -17,11 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from zarr_core.errors import SelectionError
-from zarr_core.interfaces.selection import (
-    BasicIndexer,
-    CoordinateIndexer,
-    OrthogonalIndexer,
-)
+from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
 from zarr_core.messages import quoted
 from zarr_core.selection.array_projection import progression
 from zarr_core.selection.projection import outer_product

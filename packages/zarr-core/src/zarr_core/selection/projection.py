@@ -13,11 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from zarr_core.interfaces.selection import (
-    BasicIndexer,
-    CoordinateIndexer,
-    OrthogonalIndexer,
-)
+from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
 from zarr_core.selection.array_projection import project_coordinates, project_indices
 
 if TYPE_CHECKING:
