@@ -159,10 +159,11 @@ class Plan(NativePlan):
         index = selection.index
         if kind is not CoordinateIndexer:
             left = _native.read_box(self._plan, index, out, available_threads, values)
-        elif index and len(index[0]) <= _POINTS_PER_CHUNK * prod(axis.count for axis in array.axes):
-            left = _native.read_points(self._plan, index, out, available_threads, values)
         else:
-            return None
+            chunks = prod([axis.count for axis in array.axes], start=array.codecs.inner_chunk_count)
+            if not index or len(index[0]) > _POINTS_PER_CHUNK * chunks:
+                return None
+            left = _native.read_points(self._plan, index, out, available_threads, values)
         return None if left is None else set(left)
 
     def write(self, array: StoredArray, selection: Any, value: Array) -> Coordinates | None:
