@@ -11,11 +11,7 @@ import pytest
 from chunk_axes import uneven
 from hypothesis import given, settings
 from zarr_core.errors import SelectionError
-from zarr_core.interfaces.selection import (
-    BasicIndexer,
-    CoordinateIndexer,
-    OrthogonalIndexer,
-)
+from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
 from zarr_core.selection.parse import basic, block, coordinate, fancy, mask, orthogonal
 from zarr_core.selection.projection import put, take
 

@@ -10,11 +10,7 @@ import numpy as np
 import pytest
 from chunk_axes import even, uneven
 from hypothesis import given, settings
-from zarr_core.interfaces.selection import (
-    BasicIndexer,
-    CoordinateIndexer,
-    OrthogonalIndexer,
-)
+from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
 from zarr_core.selection import array_projection
 from zarr_core.selection.projection import project, project_dimension, put, take
 

@@ -23,7 +23,6 @@ from zarr_core.extension import (
     ChunkDecodeError,
     CoordinateIndexer,
     NativePlan,
-    OrthogonalIndexer,
     Store,
     check_prefix,
 )
@@ -64,11 +63,10 @@ _MAX_ITEM = 256  # bytes, as in native.h
 _MAX_CODECS = 8
 _MAX_KEY = 1000  # bytes, less than in native.h
 _MAX_DIMS = 32
-_POINTS_PER_CHUNK = 1000
+_POINTS_PER_CHUNK = 1000  # NumPy selects more of them faster
 _LARGE_NBYTES = 1 << 17  # larger chunks of remote stores count for the limit of memory
-_MAX_CHUNK_NBYTES = (
-    1 << 21
-)  # of chunks that are written to memory: Python does not copy larger ones
+# Of chunks that are written to memory: Python does not copy larger ones.
+_MAX_CHUNK_NBYTES = 1 << 21
 _MAX_INNER_NBYTES = 1 << 17  # the same for inner chunks of shards
 _NO_LIMIT = (1 << 62) - 1
 _PLAIN_KEY = re.compile(r"[^\\\0]*").fullmatch
@@ -131,9 +129,8 @@ class Plan(NativePlan):
         self._plan = plan
         self.dtype = dtype
         # Elements without a number in the buffer protocol, such as times, as plain bytes.
-        self._view = (
-            None if dtype.isbuiltin == 1 and dtype.kind in "biufc" else f"V{dtype.itemsize}"
-        )
+        is_number = dtype.isbuiltin == 1 and dtype.kind in "biufc"
+        self._view = None if is_number else f"V{dtype.itemsize}"
         self._outer = outer
         self._where = where
         self._writes = writes
@@ -154,19 +151,17 @@ class Plan(NativePlan):
         if dtype is not self.dtype and dtype != self.dtype:
             return None
         kind, where = type(selection), self._where
-        left: list[tuple[int, ...]] | None = None
         if where is Where.REMOTE:
             return set(self._read_remote(array, selection, out)) if kind is BasicIndexer else None
         if self._view is not None:
             out = out.view(self._view)
         values = _getter(array) if where is Where.MEMORY else None
-        if kind is BasicIndexer or kind is OrthogonalIndexer:
-            index = selection.index
+        index = selection.index
+        if kind is not CoordinateIndexer:
             left = _native.read_box(self._plan, index, out, available_threads, values)
-        elif kind is CoordinateIndexer and selection.index:
-            index = selection.index
-            chunks = prod(axis.count for axis in array.axes)
-            if len(index[0]) > _POINTS_PER_CHUNK * chunks:  # NumPy selects many points faster
+        else:
+            chunks = prod([axis.count for axis in array.axes], start=array.codecs.inner_chunk_count)
+            if not index or len(index[0]) > _POINTS_PER_CHUNK * chunks:
                 return None
             left = _native.read_points(self._plan, index, out, available_threads, values)
         return None if left is None else set(left)

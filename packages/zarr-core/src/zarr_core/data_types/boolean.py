@@ -11,35 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.definition import ExtensionDefinition
-from zarr_core.interfaces.data_type import DataType
+from zarr_core.data_types.number import Number
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
 
-_DTYPE = np.dtype(np.bool_)
+_DTYPES: dict[str, np.dtype[Any]] = {"bool": np.dtype(np.bool_)}
 
 
 @dataclass(frozen=True, slots=True)
-class Bool(DataType):
+class Bool(Number):
     """True or false, one byte."""
 
-    name = "bool"
-
-    @classmethod
-    def from_definition(cls, definition: ExtensionDefinition) -> Bool:
-        return cls()
-
-    @classmethod
-    def from_numpy(cls, dtype: np.dtype[Any]) -> Bool | None:
-        return cls() if dtype.kind == "b" else None
-
-    def to_definition(self) -> ExtensionDefinition:
-        return ExtensionDefinition("bool", spelling="bool")
-
-    @property
-    def numpy_dtype(self) -> np.dtype[Any]:
-        return _DTYPE
+    dtypes = _DTYPES
+    name: str = "bool"
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         if not isinstance(value, bool):

@@ -7,7 +7,7 @@ Fill value: a list of real and imaginary part, each in a form of the floating-po
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from zarr_core.data_types.number import Number
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
 
-# The dtypes of each type and of its parts.
-_DTYPES: dict[str, tuple[np.dtype[Any], np.dtype[Any]]] = {
-    "complex64": (np.dtype(np.complex64), np.dtype(np.float32)),
-    "complex128": (np.dtype(np.complex128), np.dtype(np.float64)),
+_DTYPES: dict[str, np.dtype[Any]] = {
+    f"complex{bits}": np.dtype(f"complex{bits}") for bits in (64, 128)
 }
 
 
@@ -34,16 +32,19 @@ class Complex(Number):
         ``"complex64"`` or ``"complex128"``.
     """
 
-    dtypes: ClassVar[dict[str, np.dtype[Any]]] = {
-        name: dtype for name, (dtype, _) in _DTYPES.items()
-    }
+    dtypes = _DTYPES
+
+    @property
+    def _part(self) -> np.dtype[Any]:
+        """The dtype of the real part and of the imaginary part."""
+        return np.dtype(f"f{self.numpy_dtype.itemsize // 2}")
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         if not isinstance(value, list) or len(value) != 2:
             raise ValueError(
                 f"a fill value of type {self.name} must be a list of real and imaginary part, not {value!r}"
             )
-        part = _DTYPES[self.name][1]
+        part = self._part
         real, imaginary = (from_bits(bits_from_json(item, part, self.name), part) for item in value)
         return self._joined(real, imaginary)
 
@@ -51,7 +52,7 @@ class Complex(Number):
         return [float_to_json(value.real), float_to_json(value.imag)]
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
-        dtype, part = _DTYPES[self.name]
+        dtype, part = self.numpy_dtype, self._part
         if isinstance(value, (list, tuple)):
             return self.fill_value_from_json(list(value))
         if (
@@ -71,9 +72,8 @@ class Complex(Number):
     def _joined(
         self, real: np.ndarray[Any, Any], imaginary: np.ndarray[Any, Any]
     ) -> np.ndarray[Any, Any]:
-        dtype, part = _DTYPES[self.name]
         # Assigned as integers: arithmetic would change NaN payloads and signs of zeros.
-        parts = np.empty(2, f"u{part.itemsize}")
+        parts = np.empty(2, f"u{self._part.itemsize}")
         parts[0] = real.view(parts.dtype)
         parts[1] = imaginary.view(parts.dtype)
-        return parts.view(dtype).reshape(())
+        return parts.view(self.numpy_dtype).reshape(())

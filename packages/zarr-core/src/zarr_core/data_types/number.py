@@ -1,4 +1,4 @@
-"""The common part of the data types for numbers, whose names are those of NumPy."""
+"""The common part of the data types whose names are those of NumPy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Number(DataType):
-    """A number.
+    """A number or a boolean.
 
     Parameters
     ----------

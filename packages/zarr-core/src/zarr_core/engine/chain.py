@@ -356,6 +356,8 @@ class PreparedCodecChain:
             if codec_calls.query(name, bool, serializer.supports_partial, last):
                 self._partial = serializer
         self.supports_partial_encode = isinstance(self._partial, PartialEncodeCodec)
+        # A small chunk is read as a whole, since each further read takes as long as many KiB.  Shards
+        # are divided at any size: whole ones would be decoded and encoded for every change of a part.
         is_small = (self.decoded.nbytes or 0) <= _MIN_PARTIAL_NBYTES
         if is_small and not self.supports_partial_encode:
             self._partial = None

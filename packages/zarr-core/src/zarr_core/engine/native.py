@@ -46,7 +46,7 @@ def native_plan(array: Any) -> NativePlan | None:
     except ExtensionError as error:
         if config.settings.native == "require":
             raise
-        _warn_once(str(error))
+        warn_once(f"{error}; chunks are processed in Python")
         return None
     if not isinstance(plan, str):
         return plan
@@ -72,10 +72,6 @@ def _plan_or_reason(array: Any) -> NativePlan | str:
         if not is_ordinary_error(error):
             raise
         reason = f"the native executor of {provider} raised {type(error).__name__}: {error}"
-        _warn_once(reason)
+        warn_once(f"{reason}; chunks are processed in Python")
         return reason
     return plan
-
-
-def _warn_once(message: str) -> None:
-    warn_once(f"{message}; chunks are processed in Python")

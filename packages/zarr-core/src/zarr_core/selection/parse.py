@@ -17,11 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from zarr_core.errors import SelectionError
-from zarr_core.interfaces.selection import (
-    BasicIndexer,
-    CoordinateIndexer,
-    OrthogonalIndexer,
-)
+from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
 from zarr_core.messages import quoted
 from zarr_core.selection.array_projection import progression
 from zarr_core.selection.projection import outer_product
@@ -182,22 +178,13 @@ def coordinate(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
             "for slices beside arrays use orthogonal indexing",
             shape,
         )
-    arrays = [_as_array([as_integer(item)] if is_integer(item) else item, shape) for item in items]
-    if any(array.dtype.kind == "b" for array in arrays):
+    arrays = [_converted(item, shape) for item in items]
+    if any(isinstance(item, bool) or _is_mask(item) for item in arrays):
         raise SelectionError(
             "coordinates must be integers; a mask has the shape of the whole array and stands alone",
             shape,
         )
-    checked = [_within(array, dimension, shape) for dimension, array in enumerate(arrays)]
-    try:
-        together = np.broadcast_arrays(*checked)
-    except ValueError:
-        shapes = ", ".join(str(array.shape) for array in arrays)
-        raise SelectionError(
-            f"coordinate arrays of shapes {shapes} do not broadcast to one shape", shape
-        ) from None
-    points = tuple(np.ascontiguousarray(array.reshape(-1)) for array in together)
-    return ParsedSelection(_points_selection(points), together[0].shape)
+    return _broadcast(arrays, shape)
 
 
 def mask(index: Any, shape: tuple[int, ...]) -> ParsedSelection:

@@ -8,16 +8,12 @@ runs inside itertools.  :func:`take` and :func:`put` apply a selection to a chun
 from __future__ import annotations
 
 from functools import partial
-from itertools import chain, islice, product, repeat
+from itertools import islice, product, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from zarr_core.interfaces.selection import (
-    BasicIndexer,
-    CoordinateIndexer,
-    OrthogonalIndexer,
-)
+from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
 from zarr_core.selection.array_projection import project_coordinates, project_indices
 
 if TYPE_CHECKING:
@@ -133,27 +129,19 @@ def project(
 
 
 def _project_slices(
-    selection: BasicIndexer, axes: Sequence[ChunkAxis], chunk_key: ChunkKey | None = None
-) -> Iterator[ChunkProjection]:
-    combine: Callable[[Any], Iterator[Any]]
-    if chunk_key is None:
-        combine = partial(_combine, chunk_selection=BasicIndexer)
-    else:
-        combine = partial(_combinations, chunk_key=chunk_key)
-    return chain.from_iterable(map(combine, _tables(selection, axes)))
-
-
-def _tables(
-    selection: BasicIndexer, axes: Sequence[ChunkAxis]
-) -> Iterator[list[list[DimProjection]]]:
-    """The projections along each dimension, in batches of those along the first."""
+    selection: BasicIndexer, axes: Sequence[ChunkAxis], chunk_key: ChunkKey | None
+) -> Iterator[Any]:
+    """Projections of slices in several chunks, in batches of those along the first dimension."""
     pairs = zip(selection.index[1:], axes[1:], strict=True)
     rest = [list(_project_slice(item, axis)) for item, axis in pairs]
     if not all(rest):
         return
     first = _project_slice(selection.index[0], axes[0])
     while batch := list(islice(first, _BATCH)):
-        yield [batch, *rest]
+        if chunk_key is None:
+            yield from _combine([batch, *rest], BasicIndexer)
+        else:
+            yield from _combinations([batch, *rest], chunk_key=chunk_key)
 
 
 def _combine(
