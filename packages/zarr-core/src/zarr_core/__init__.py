@@ -66,9 +66,9 @@ _NAMES = {
         "array create empty empty_like full full_like getsize group load ones ones_like save zeros "
         "zeros_like"
     ),
-    "zarr_core.hierarchy.create": "create_array create_group",
+    "zarr_core.hierarchy.create": "create_array",
     "zarr_core.hierarchy.delete": "remove rmdir",
-    "zarr_core.hierarchy.group": "Group",
+    "zarr_core.hierarchy.group": "Group create_group",
     "zarr_core.hierarchy.node": "Attributes",
     "zarr_core.hierarchy.open": "array_from_metadata open open_array open_consolidated open_group",
     "zarr_core.hierarchy.store_path": "StoreLike resolve_store_path",

@@ -24,10 +24,10 @@ from zarr_core.hierarchy.convenience import save as save
 from zarr_core.hierarchy.convenience import zeros as zeros
 from zarr_core.hierarchy.convenience import zeros_like as zeros_like
 from zarr_core.hierarchy.create import create_array as create_array
-from zarr_core.hierarchy.create import create_group as create_group
 from zarr_core.hierarchy.delete import remove as remove
 from zarr_core.hierarchy.delete import rmdir as rmdir
 from zarr_core.hierarchy.group import Group as Group
+from zarr_core.hierarchy.group import create_group as create_group
 from zarr_core.hierarchy.node import Attributes as Attributes
 from zarr_core.hierarchy.open import array_from_metadata as array_from_metadata
 from zarr_core.hierarchy.open import open as open

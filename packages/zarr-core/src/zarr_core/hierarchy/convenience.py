@@ -11,7 +11,8 @@ import numpy as np
 from zarr_core.errors import NodeNotFoundError, StoreReadOnlyError
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.assigned_values import data_to_array
-from zarr_core.hierarchy.create import ARRAY_ARGUMENTS, create_array, create_group
+from zarr_core.hierarchy.create import ARRAY_ARGUMENTS, create_array
+from zarr_core.hierarchy.group import create_group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group

@@ -229,7 +229,7 @@ class ObjectStore(CachingStore):
         parallel_for(by_key.items(), work, True, self.max_concurrency)
         return values
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ObjectReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         """Open a value with a request that also reads the range ``first``.
 
         By default that is the first 64 KiB.  Azure does not support ranges from the end, so
@@ -259,8 +259,8 @@ class ObjectStore(CachingStore):
         if known is None:
             changes = self._openings.changes(key)
             reader = self.open_value(key, first)
-            if reader is None:
-                return None
+            if not isinstance(reader, ObjectReader):  # missing, or decompressed
+                return reader
             start, stop = first.within(reader.size)
             if stop - start in (0, reader.size) or not self._client.has_ranges:
                 return reader
