@@ -12,7 +12,7 @@ LIMITS = {
     "read array[0:10, ::2] from a directory": 8,
     "write a part of a shard": 24,
     "open new metadata with an ignored codec": 27,
-    "copy a group": 49,
+    "copy a group": 41,
 }
 """Limits to lower whenever fewer files are reached, not to raise."""
 
