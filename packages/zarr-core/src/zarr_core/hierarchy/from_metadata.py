@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from zarr_core.cache import Cache
 from zarr_core.config import config as settings
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import WriteEmptyChunks, resolve_cached
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
 
     N = TypeVar("N")
+
+
+# Not warn_once: another array may be at the address of a store in memory.
+_warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
 
 
 class ArraySettings(NamedTuple):
@@ -84,7 +89,7 @@ def stored_array(
     write_empty_chunks, missing_is_error, result_order, fixed = settings
     resolved = resolve_cached(metadata, store, path, write_empty_chunks)
     if resolved.ignored or resolved.fill_value_assumed:
-        _warn_of_wrong_values(metadata, resolved, Location(store, path))
+        _warn_of_wrong_values(metadata, resolved, store, path)
     return StoredArray(
         store, path, format_, metadata, resolved, read_only=read_only, missing_is_error=missing_is_error,
         result_order=result_order, consolidated=consolidated, fixed=fixed,
@@ -130,9 +135,14 @@ def stored_node(
 
 
 def _warn_of_wrong_values(
-    metadata: ArrayMetadata, resolved: ResolvedMetadata, location: Location
+    metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
 ) -> None:
-    """Warn that the values of an array may be wrong."""
+    """Warn, once for each location, that the values of an array may be wrong."""
+    key = (store.url, path)
+    if _warned.get(key) is resolved:
+        return
+    _warned.put(key, resolved)
+    location = Location(store, path)
     # A fallback of the data type has another warning.
     ignored = [definition for definition in resolved.ignored if definition != metadata.data_type]
     if ignored:
