@@ -48,8 +48,7 @@ def host():
     root = zarr.group(zarr.MemoryStore(Guarded.hosts.setdefault("host", {})))
     root.create_array("x", data=VALUES, chunks=(1, 100), dimension_names=["a", "b"])
     zarr.consolidate_metadata(root)
-    manifest = zarr_stores.integrity.manifest.create_manifest(root)
-    root.store.set(zarr_stores.integrity.manifest.MANIFEST_NAME, manifest.encode())
+    zarr_stores.integrity.manifest.write_manifest(root.store)
     with zarr.override_extensions({"store": {"guarded": Guarded}}):
         yield
 

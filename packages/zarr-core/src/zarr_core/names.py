@@ -9,8 +9,8 @@ from zarr_core.errors import NodeNameError
 CHECKPOINT_NAME = ".copying"
 """Key of the checkpoint of an interrupted copy, next to the chunks of an array."""
 
-MANIFEST_NAMES = (".manifest.jsonl", ".manifest.changes.jsonl")
-"""Keys of the manifest of a hierarchy, and of the changes since then."""
+MANIFEST_NAME = ".manifest.jsonl"
+"""Key of the manifest of a hierarchy."""
 
 # Names that the specification recommends; they need no further check.
 _ORDINARY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9][A-Za-z0-9_-]*)*").fullmatch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import create_extension
-from zarr_core.names import MANIFEST_NAMES
+from zarr_core.names import MANIFEST_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,7 +55,7 @@ def unmanaged_keys(
 
 
 def _is_of_manifest(key: str) -> bool:
-    return key.rpartition("/")[2] in MANIFEST_NAMES
+    return key.rpartition("/")[2] == MANIFEST_NAME
 
 
 def _above(name: str) -> Iterator[str]:

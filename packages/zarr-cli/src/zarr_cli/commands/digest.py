@@ -44,7 +44,8 @@ def command(
 
     The manifest has the size and SHA-256 of each key, as JSON lines. verify compares a hierarchy
     with it and names each key that differs. With --store, it becomes a key of the hierarchy,
-    .manifest.jsonl, which verify finds; values must not be changed meanwhile.
+    .manifest.jsonl, which verify finds; values must not be changed meanwhile, and after a change
+    the manifest must be stored again.
 
     --dandi prints the checksum that the DANDI archive calls zarr checksum.
 
@@ -64,8 +65,7 @@ def command(
 
             document["dandi"] = dandi_checksum(store, path, progress=report)
         else:
-            from zarr_stores.integrity.manifest import create_manifest
-            from zarr_stores.integrity.stored_manifest import write_manifest
+            from zarr_stores.integrity.manifest import create_manifest, write_manifest
 
             if in_store:
                 manifest = write_manifest(store, path, report)

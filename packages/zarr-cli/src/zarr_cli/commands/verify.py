@@ -51,13 +51,13 @@ def command(
     --digest is the digest that the manifest must have, from a source that you trust. Without
     --manifest, the digest of the hierarchy is compared with it, and keys are not named.
 
-    A stored manifest is behind while a writer has not recorded its changes, and after a writer has
-    crashed. Differences are then reported as changes that may not be damage.
+    A stored manifest describes the values as they were when digest --store read them: a change
+    since then is also reported.
 
     Exit status: 0 if everything is as in the manifest, 1 if not, 2 for a usage error.
 
-    The JSON document of --json has store, path, sound, behind (a text, empty if not), digest, keys,
-    nbytes, listed (whether unexpected keys can be found); problems: a list of {key, kind, reason}.
+    The JSON document of --json has store, path, sound, digest, keys, nbytes, listed (whether
+    unexpected keys can be found); problems: a list of {key, kind, reason}.
     """
     require_stores()
     from zarr_stores.integrity.verify import verify
@@ -74,20 +74,15 @@ def command(
 
 
 def _print(result: Verification) -> None:
-    kind = "yellow" if result.behind else "red"
     for problem in result.problems:
         print_styled(
             [
-                (f"{problem.kind:<11}", kind),
+                (f"{problem.kind:<11}", "red"),
                 (problem.key or "/", "cyan"),
                 (f"  {problem.reason}", ""),
             ]
         )
-    if result.behind:
-        print_styled([("behind", "bold yellow"), (f": {result.behind}", "")])
     verdict = ("sound", "bold green") if result.is_sound else ("not sound", "bold red")
-    if result.problems and result.behind:
-        verdict = ("changed or damaged", "bold yellow")
     keys, size = pluralize(result.keys, "key"), format_bytes(result.nbytes)
     differ = f"; {len(result.problems):,} not as in the manifest" if result.problems else ""
     print_styled([verdict, (f": {keys}, {size}{differ}", "")])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 from zarr_core.extension import ByteRange, StoreKeyError, check_key
-from zarr_core.names import MANIFEST_NAMES
+from zarr_core.names import MANIFEST_NAME
 
 from zarr_cli.serve.conditional import (
     entity_tag,
@@ -38,7 +38,7 @@ _DOCUMENTS = frozenset(
 
 def is_hidden(key: str) -> bool:
     """Return whether a key has a hidden name that no format has, such as ``.env``."""
-    known = (*_DOCUMENTS, *MANIFEST_NAMES)
+    known = (*_DOCUMENTS, MANIFEST_NAME)
     return any(part[:1] == "." and part not in known for part in key.split("/"))
 
 

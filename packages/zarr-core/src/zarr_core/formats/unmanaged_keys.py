@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import ExtensionError, NodeExistsError
 from zarr_core.location import Location
-from zarr_core.names import CHECKPOINT_NAME, MANIFEST_NAMES
+from zarr_core.names import CHECKPOINT_NAME, MANIFEST_NAME
 from zarr_core.registry.resolve import create_extension
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from zarr_core.metadata.array import ArrayMetadata
 
 # Keys of this library, and of file managers, which store views of directories; all can be removed.
-_AUXILIARY = {CHECKPOINT_NAME, *MANIFEST_NAMES, ".DS_Store", "Thumbs.db", "desktop.ini"}
+_AUXILIARY = {CHECKPOINT_NAME, MANIFEST_NAME, ".DS_Store", "Thumbs.db", "desktop.ini"}
 # Chunk keys of all formats: the array may have had another encoding, or a larger shape.
 _NUMBER = "(?:0|[1-9][0-9]*)"  # never with leading zeros
 _CHUNK = re.compile(rf"c|(?:c[/.]?)?{_NUMBER}(?:(?:/{_NUMBER})+|(?:\.{_NUMBER})+)?").fullmatch

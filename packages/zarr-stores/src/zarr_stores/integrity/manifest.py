@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from functools import cached_property
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zarr_core.extension import StoreError, StoreReadError
+from zarr_core.extension import Location, StoreError, StoreReadError, StoreReadOnlyError
 from zarr_core.hierarchy.store_path import opened_store
-from zarr_core.names import MANIFEST_NAMES
+from zarr_core.names import MANIFEST_NAME
 from zarr_core.optional import reporter_for
 from zarr_core.stores.local import LocalStore
 from zarr_core.threads import parallel_for
@@ -28,20 +29,18 @@ from zarr_stores._reader_store import repeat_if_replaced
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from zarr_core.extension import Buffers, Store
+    from zarr_core.extension import Buffer, Store
     from zarr_core.hierarchy.store_path import StoreLike
 
 __all__ = [
-    "CHANGES_NAME",
-    "MANIFEST_NAME",
     "Manifest",
     "ManifestEntry",
     "create_manifest",
     "is_manifest_key",
     "load_manifest",
+    "read_manifest",
+    "write_manifest",
 ]
-
-MANIFEST_NAME, CHANGES_NAME = MANIFEST_NAMES
 
 _FORMAT = "zarr_manifest"
 _VERSION = 1
@@ -65,12 +64,12 @@ class Manifest(Mapping[str, ManifestEntry]):
 
     Parameters
     ----------
-    entries : mapping of str to ManifestEntry, optional
+    entries : mapping of str to ManifestEntry
         The entry of each key, relative to the path.
 
     Notes
     -----
-    Equal manifests have equal digests.  Not thread-safe while it is changed.
+    Equal manifests have equal digests.
 
     Examples
     --------
@@ -82,9 +81,8 @@ class Manifest(Mapping[str, ManifestEntry]):
     ['c/0', 'zarr.json']
     """
 
-    def __init__(self, entries: Mapping[str, ManifestEntry] | None = None) -> None:
-        self._entries = dict(entries or {})
-        self._digest: str | None = None
+    def __init__(self, entries: Mapping[str, ManifestEntry]) -> None:
+        self._entries = dict(entries)
 
     # --- entries ---
 
@@ -97,22 +95,12 @@ class Manifest(Mapping[str, ManifestEntry]):
     def __getitem__(self, key: str) -> ManifestEntry:
         return self._entries[key]
 
-    def set(self, key: str, entry: ManifestEntry | None) -> None:
-        """Replace the entry of a key; None removes it."""
-        self._digest = None
-        if entry is None:
-            self._entries.pop(key, None)
-        else:
-            self._entries[key] = entry
-
     # --- all ---
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The digest of the hierarchy: 64 hexadecimal digits."""
-        if self._digest is None:
-            self._digest = digest_of(self._entries)
-        return self._digest
+        return digest_of(self._entries)
 
     @property
     def nbytes(self) -> int:
@@ -133,18 +121,26 @@ class Manifest(Mapping[str, ManifestEntry]):
         header = {
             _FORMAT: _VERSION, "digest": self.digest, "keys": len(self), "nbytes": self.nbytes,
         }  # fmt: skip
-        return encode_lines(header, sorted(self._entries.items()))
+        lines = [json.dumps(header, separators=(",", ":"))]
+        for key, (size, hash_) in sorted(self._entries.items()):
+            lines.append(f'{{"key":{json.dumps(key)},"size":{size},"sha256":"{hash_}"}}')
+        return "\n".join([*lines, ""]).encode("ascii")
 
     @classmethod
-    def decode(cls, data: bytes | bytearray | memoryview, location: object) -> Manifest:
+    def decode(cls, data: Buffer, location: object) -> Manifest:
         """Read a manifest from JSON lines.
 
         StoreError if it is not a manifest, or does not have the digest in its header.
         """
-        header, lines = decode_lines(data, _FORMAT, location)
-        entries = {key: entry for key, entry in lines.items() if entry is not None}
-        if len(entries) != len(lines):
-            raise _invalid(location, "a key has no hash")
+        header, lines = _decode_lines(data, location)
+        entries: dict[str, ManifestEntry] = {}
+        for number, line in enumerate(lines, 2):
+            try:
+                entries[line["key"]] = _entry(**line)
+            except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+                raise _invalid(
+                    location, f"line {number} is not a key with size and sha256: {str(line)[:200]}"
+                ) from None
         manifest = cls(entries)
         if len(manifest) != header.get("keys") or manifest.digest != header.get("digest"):
             raise StoreError(
@@ -195,56 +191,23 @@ def _tree_digest(records: list[bytes], depth: int) -> bytes:
     return sha256(b"\1" + b"".join(digests)).digest()
 
 
-# --- lines ---
-
-
-def encode_lines(
-    header: Mapping[str, Any], entries: Iterable[tuple[str, ManifestEntry | None]]
-) -> bytes:
-    """Return JSON lines of a header and entries; None means that the key was removed."""
-    lines = [json.dumps(header, separators=(",", ":"))]
-    for key, entry in entries:
-        if entry is None:
-            lines.append(f'{{"key":{json.dumps(key)},"sha256":null}}')
-        else:
-            size, hash_ = entry
-            lines.append(f'{{"key":{json.dumps(key)},"size":{size},"sha256":"{hash_}"}}')
-    return "\n".join([*lines, ""]).encode("ascii")
-
-
-def decode_lines(
-    data: bytes | bytearray | memoryview, format_: str, location: object
-) -> tuple[dict[str, Any], dict[str, ManifestEntry | None]]:
-    """Return the header and the entries of a file of JSON lines.
-
-    Raises
-    ------
-    StoreError
-        If a line is not valid, or the header does not have the member ``format_``.
-    """
+def _decode_lines(data: Buffer, location: object) -> tuple[dict[str, Any], list[Any]]:
+    """Return the header and the other lines of a manifest."""
     try:
         lines = str(data, "utf-8").split("\n")
         if lines.pop():
             raise _invalid(location, "the last line is incomplete")
         # One call of the parser is faster than one for each line.
-        header, *found = json.loads(f"[{','.join(lines)}]")
+        header, *entries = json.loads(f"[{','.join(lines)}]")
     except (ValueError, RecursionError) as error:
         raise _invalid(location, f"is not JSON lines: {error}") from None
-    if not isinstance(header, dict) or format_ not in header:
-        raise _invalid(location, f"the first line has no member {format_!r}")
-    if header[format_] != _VERSION:
+    if not isinstance(header, dict) or _FORMAT not in header:
+        raise _invalid(location, f"the first line has no member {_FORMAT!r}")
+    if header[_FORMAT] != _VERSION:
         raise _invalid(
             location,
-            f"has version {header[format_]!r}, and only {_VERSION} is known; update zarr-stores",
+            f"has version {header[_FORMAT]!r}, and only {_VERSION} is known; update zarr-stores",
         )
-    entries: dict[str, ManifestEntry | None] = {}
-    for number, line in enumerate(found, 2):
-        try:
-            entries[line["key"]] = None if line["sha256"] is None else _entry(**line)
-        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-            raise _invalid(
-                location, f"line {number} is not a key with size and sha256: {str(line)[:200]}"
-            ) from None
     return header, entries
 
 
@@ -266,17 +229,8 @@ def _invalid(location: object, problem: str) -> StoreError:
 
 
 def is_manifest_key(key: str) -> bool:
-    """Whether a key belongs to a manifest, and not to the hierarchy that it describes."""
-    return key.rpartition("/")[2] in MANIFEST_NAMES
-
-
-def entry_of(value: Buffers) -> ManifestEntry:
-    """Return the entry of a value."""
-    found, size = sha256(), 0
-    for buffer in (value,) if isinstance(value, bytes | bytearray | memoryview) else value:
-        found.update(buffer)
-        size += len(buffer)
-    return ManifestEntry(size, found.hexdigest())
+    """Whether a key is that of a manifest, and not of the hierarchy that it describes."""
+    return key.rpartition("/")[2] == MANIFEST_NAME
 
 
 def difference(
@@ -407,3 +361,32 @@ def create_manifest(
 def load_manifest(manifest: Manifest | str | os.PathLike[str]) -> Manifest:
     """Return a manifest, which is read if it is the path of a file."""
     return manifest if isinstance(manifest, Manifest) else Manifest.read(manifest)
+
+
+# --- manifests in stores ---
+
+
+def _manifest_key(path: str) -> str:
+    return f"{path}/{MANIFEST_NAME}" if path else MANIFEST_NAME
+
+
+def read_manifest(store: Store, path: str = "") -> Manifest | None:
+    """Read the manifest that is stored in a hierarchy; None if there is none."""
+    key = _manifest_key(path)
+    data = store.get(key)
+    return None if data is None else Manifest.decode(data, Location(store, key=key))
+
+
+def write_manifest(
+    store: Store, path: str = "", progress: Callable[[Any], object] | None = None
+) -> Manifest:
+    """Read every value of a hierarchy and store its manifest in it.
+
+    The manifest is stored at the end, in one atomic write.  Values must not be changed meanwhile.
+    """
+    key = _manifest_key(path)
+    if store.read_only:
+        raise StoreReadOnlyError("the manifest cannot be stored: read-only", store, key)
+    manifest = create_manifest(store, path, progress=progress)
+    store.set(key, manifest.encode())
+    return manifest

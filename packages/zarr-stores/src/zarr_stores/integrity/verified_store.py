@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
     BufferByteReader,
     Store,
-    StoreError,
     StoreReadError,
     check_key,
     check_prefix,
@@ -17,7 +17,6 @@ from zarr_core.names import normalise_path
 from zarr_stores.integrity.manifest import (
     Manifest,
     difference,
-    entry_of,
     is_manifest_key,
     load_manifest,
 )
@@ -48,7 +47,7 @@ class VerifiedStore(ReadOnlyStore):
         The store.
     manifest : Manifest or path, optional
         The manifest, or the file that has it.  By default the one that is stored at the path or
-        above it; it must not be behind.
+        above it.
     path : str
         Path of the node that the manifest describes.  Values outside it are not compared.
 
@@ -63,7 +62,7 @@ class VerifiedStore(ReadOnlyStore):
     NodeNotFoundError
         If the manifest does not exist.
     StoreError
-        If the manifest is not valid, or is behind.
+        If the manifest is not valid.
     """
 
     def __init__(
@@ -75,14 +74,7 @@ class VerifiedStore(ReadOnlyStore):
         super().__init__(inner)
         self.path = normalise_path(path)
         if manifest is None:
-            self._manifest, behind, root = find_manifest(inner, self.path)
-            if behind:
-                raise StoreError(
-                    f"cannot verify: {behind}. End the writers, or read every value and store the "
-                    "manifest again with: zarr-core digest LOCATION --store",
-                    inner,
-                )
-            self.path = root
+            self._manifest, self.path = find_manifest(inner, self.path)
         else:
             self._manifest = load_manifest(manifest)
         self._prefix = f"{self.path}/" if self.path else ""
@@ -178,4 +170,4 @@ def _found(value: Buffer | int | None) -> tuple[int, str] | None:
     """Return the size and hash of a value, or of one that is longer than in the manifest."""
     if value is None or isinstance(value, int):
         return None if value is None else (value, "")
-    return entry_of(value)
+    return len(value), sha256(value).hexdigest()

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.extension import Location, NodeNotFoundError, StoreError, StoreReadError
 from zarr_core.hierarchy.store_path import opened_store
+from zarr_core.names import MANIFEST_NAME
 
 from zarr_stores.integrity.manifest import (
-    MANIFEST_NAME,
     Manifest,
     create_manifest,
     difference,
     hash_values,
     keys_below,
     load_manifest,
+    read_manifest,
 )
-from zarr_stores.integrity.stored_manifest import read_manifest
 
 if TYPE_CHECKING:
     import os
@@ -58,9 +58,6 @@ class Verification:
         The digest of the manifest.
     problems : tuple of ManifestProblem
         All keys that differ, sorted.
-    behind : str
-        Why the manifest may not describe the present values; empty if it does.  The differences
-        are then changes that were not recorded, or damage.
     listed : bool
         Whether the store was listed; otherwise unexpected keys are unknown.
     """
@@ -71,7 +68,6 @@ class Verification:
     nbytes: int
     digest: str
     problems: tuple[ManifestProblem, ...]
-    behind: str = ""
     listed: bool = True
 
     @property
@@ -85,7 +81,6 @@ class Verification:
             "store": self.store,
             "path": self.path,
             "sound": self.is_sound,
-            "behind": self.behind,
             "digest": self.digest,
             "keys": self.keys,
             "nbytes": self.nbytes,
@@ -94,15 +89,13 @@ class Verification:
         }
 
 
-def find_manifest(store: Store, path: str) -> tuple[Manifest, str, str]:
+def find_manifest(store: Store, path: str) -> tuple[Manifest, str]:
     """Return the manifest of a node, or of the nearest group above it that has one.
 
     Returns
     -------
     manifest : Manifest
         The manifest of that group.
-    behind : str
-        Why it may not describe the present values; empty if it does.
     root : str
         Path of that group.
 
@@ -113,9 +106,9 @@ def find_manifest(store: Store, path: str) -> tuple[Manifest, str, str]:
     """
     root = path
     while True:
-        manifest, behind = read_manifest(store, root)
+        manifest = read_manifest(store, root)
         if manifest is not None:
-            return manifest, behind, root
+            return manifest, root
         if not root:
             raise NodeNotFoundError(
                 Location(store, path),
@@ -158,17 +151,16 @@ def verify(
     NodeNotFoundError
         If the manifest does not exist.
     StoreError
-        If the manifest is not valid or has another digest, or the store fails.
+        If the manifest is not valid or has another digest, the stored manifest was replaced while
+        the values were read, or the store fails.
     """
     with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
         place, below = opened
         if manifest is None and digest is not None:
             return _verify_digest(place, below, digest.lower(), progress)
         prefix = f"{below}/" if below else ""
-        behind, root = "", below
         if manifest is None:
-            expected, behind, root = find_manifest(place, below)
-            expected = expected.below(below[len(root) :].lstrip("/"))
+            expected = _stored_manifest(place, below)
         else:
             expected = load_manifest(manifest)
             if digest is not None and expected.digest != digest.lower():
@@ -181,8 +173,6 @@ def verify(
         found = keys_below(place, prefix) if lists else ()
         known = {prefix + key for key in expected}
         hashes = hash_values(place, [*dict.fromkeys([*found, *sorted(known)])], progress)
-        if manifest is None and not behind:
-            behind = _changed_since(place, root, expected, below)
         problems: list[ManifestProblem] = []
         nbytes = count = 0
         for key, value in hashes.items():
@@ -190,18 +180,21 @@ def verify(
                 nbytes += value[0]
                 count += 1
             problems += _compare(expected, key[len(prefix) :], value)
+        if problems and manifest is None and _stored_manifest(place, below) != expected:
+            raise StoreError(
+                "the manifest was replaced while the values were read; verify again",
+                store=Location(place, below),
+            )
         return Verification(
             str(place), f"/{below}", count, nbytes, expected.digest,
-            tuple(_named(expected, sorted(problems), hashes, prefix)), behind, lists,
+            tuple(_named(expected, sorted(problems), hashes, prefix)), lists,
         )  # fmt: skip
 
 
-def _changed_since(store: Store, root: str, expected: Manifest, below: str) -> str:
-    """Return that the manifest is behind if values were changed while they were read."""
-    manifest, behind, _ = find_manifest(store, root)
-    if behind or manifest.below(below[len(root) :].lstrip("/")) == expected:
-        return behind
-    return "the manifest was changed while the values were read; verify again"
+def _stored_manifest(store: Store, path: str) -> Manifest:
+    """Return the manifest of the keys below a node, which may be stored in a group above it."""
+    manifest, root = find_manifest(store, path)
+    return manifest.below(path[len(root) :].lstrip("/"))
 
 
 def _compare(
