@@ -18,12 +18,7 @@ from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.databases.sqlite import SQLiteStore
 from zarr_stores.integrity.dandi_checksum import dandi_checksum
-from zarr_stores.integrity.manifest import (
-    Manifest,
-    create_manifest,
-    read_manifest,
-    write_manifest,
-)
+from zarr_stores.integrity.manifest import Manifest, create_manifest, read_manifest, write_manifest
 from zarr_stores.integrity.verify import verify
 from zarr_stores.zip import ZipStore
 
@@ -175,6 +170,7 @@ def test_a_damaged_manifest_is_an_error(tmp_path):
     some = next(iter(manifest))
     for bad, message in (
         (good.replace(b'"size":', b'"size":1', 1), "damaged"),
+        (good.replace(b'"keys":', b'"keys":1', 1), "damaged"),
         (b"\n".join(good.split(b"\n")[:-2]) + b"\n", "damaged"),
         (good[:-1], "incomplete"),
         (good.replace(b'_manifest":1', b'_manifest":2'), "version 2"),
@@ -209,7 +205,6 @@ def test_a_stored_manifest_is_found_from_below():
     with pytest.raises(NodeNotFoundError, match=r"manifest .*not found.*digest LOCATION --store"):
         verify(store)
     manifest = write_manifest(store)
-    assert read_manifest(store) == manifest
     assert manifest.digest == digest_as_documented(values)
     assert verify(store).is_sound
     assert verify(store, path="a0").digest == manifest.below("a0").digest
