@@ -1,8 +1,9 @@
-"""The manifest of a hierarchy in its own store: a manifest, and the changes since then.
+"""The manifest of a hierarchy in its own store, and a second value with later changes.
 
-The changes are a second value in JSON lines.  Its header has a sequence number, which every update
-increases, and the writers that have not yet recorded their changes.  While there is a writer, or
-after one has crashed, the manifest is *behind*: it may not describe the present values.
+The second value has JSON lines.  Its header has a sequence number, which every update increases, and
+the writers that have not finished: :func:`write_manifest` is one until it returns.  While there is a
+writer, or after one has crashed, the manifest is *behind*: it may not describe the present values.
+The lines are changes that a writer recorded; :func:`write_manifest` records none.
 """
 
 from __future__ import annotations
