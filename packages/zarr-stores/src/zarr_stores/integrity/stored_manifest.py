@@ -1,9 +1,8 @@
 """The manifest of a hierarchy in its own store, and a second value with later changes.
 
-The second value has JSON lines.  Its header has a sequence number, which every update increases, and
-the writers that have not finished: :func:`write_manifest` is one until it returns.  While there is a
-writer, or after one has crashed, the manifest is *behind*: it may not describe the present values.
-The lines are changes that a writer recorded; :func:`write_manifest` records none.
+The header of the second value has a sequence number, which every update increases, and the writers
+that have not finished, such as :func:`write_manifest`.  While there is a writer, or after one has
+crashed, the manifest is *behind*: it may not describe the present values.
 """
 
 from __future__ import annotations
