@@ -97,10 +97,10 @@ def _prepare(memory: _Memory, codec: Any, decoded: ArrayRepresentation) -> _Pair
     return evolved, spec
 
 
-def _resolve(codec: Any, decoded: ArrayRepresentation) -> Any:
-    """Return the codec with the parameters that depend on the chunk filled in.
+def _completed(codec: Any, decoded: ArrayRepresentation) -> Any:
+    """Return the codec with the parameters that depend on the chunk.
 
-    CodecChainError if the codec does not support the chunk.
+    Raises a CodecChainError if the codec does not support the chunk.
     """
     try:
         return _prepare({}, codec, decoded)[0]
@@ -134,7 +134,7 @@ class _ForeignCodec:
 
     def complete(self, decoded: ArrayRepresentation) -> Self:
         adapter: Any = self
-        return cast("Self", replace(adapter, codec=_resolve(self.codec, decoded)))
+        return cast("Self", replace(adapter, codec=_completed(self.codec, decoded)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class ZarrPythonStore(AsyncStore):
     read_only : bool
         Whether changes raise an error, even if the store permits them.
     max_concurrency : int, optional
-        Largest number of concurrent requests; of a ``MemoryStore``, always None.
+        Maximum number of concurrent requests.  A ``MemoryStore`` ignores it and has None.
 
     Notes
     -----
@@ -64,7 +64,7 @@ class ZarrPythonStore(AsyncStore):
 
         A local directory becomes a :class:`LocalStore`, which replaces files atomically.
         """
-        store_like = getattr(store_like, "store_path", store_like)  # of a group or an array
+        store_like = getattr(store_like, "store_path", store_like)  # groups and arrays have it
         path = getattr(store_like, "path", "")
         is_store = isinstance(store_like, TheirStore)
         store = store_like if is_store else getattr(store_like, "store", None)

@@ -89,7 +89,7 @@ def is_terminal() -> bool:
 
 
 def print_styled(parts: Iterable[tuple[str, str]]) -> None:
-    """Print one line of texts, each with a style such as ``"bold red"``, which is for terminals."""
+    """Print texts in one line, each with a style for terminals, such as ``"bold red"``."""
     _echo_styled((escape_text(text), style) for text, style in parts)
 
 

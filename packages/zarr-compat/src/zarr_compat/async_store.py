@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, Change
 
-    # Defined here, because ``list`` is a method within the class.
+    # The alias is defined here, because ``list`` is a method within the class.
     Values = list[Buffer | None]
     Listing = tuple[list[str], list[str]]
 
@@ -48,7 +48,7 @@ _SMALL_VALUE = 1 << 18  # bytes; smaller values are read as a whole
 
 
 class StoreInterface(NamedTuple):
-    """The objects of the interface of zarr-python, of which there may be two in a process."""
+    """The objects of one interface of zarr-python; a process may have two interfaces."""
 
     base_class: type[Any]
     """The class from which stores are derived."""
@@ -72,7 +72,7 @@ class AsyncStore(zarr_core.Store):
     read_only : bool
         Whether changes raise an error, even if the store permits them.
     max_concurrency : int, optional
-        Largest number of concurrent requests; None for a store without latency.
+        Maximum number of concurrent requests; None for a store without latency.
 
     Notes
     -----
@@ -193,7 +193,7 @@ class AsyncStore(zarr_core.Store):
 
     @property
     def _getsize_reads(self) -> bool:
-        """Whether the store reads a value for its length."""
+        """Whether the store reads a value to determine its length."""
         return type(self.store).getsize is self.interface.base_class.getsize
 
     # --- writeable ---
@@ -338,10 +338,10 @@ class AsyncStore(zarr_core.Store):
     async def _exists(self, name: str) -> bool:
         try:
             return bool(await self.store.exists(name))
-        except NotImplementedError:  # zarr-python reads arrays and groups without it
+        except NotImplementedError:  # zarr-python reads arrays and groups without this method
             try:
                 return await self.store.get(name, self.interface.prototype) is not None
-            except (LookupError, ValueError):  # it is not a key
+            except (LookupError, ValueError):  # the name is a prefix, not a key
                 return False
 
     async def _is_empty(self, prefix: str) -> bool:

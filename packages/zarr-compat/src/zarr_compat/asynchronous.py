@@ -52,7 +52,7 @@ def _iterator(name: str) -> Callable[..., Any]:
     return call
 
 
-_ITERATED = ("items", "keys", "members", "values")  # not lists or tuples in zarr-python
+_ITERATED = ("items", "keys", "members", "values")  # zarr-python does not return lists or tuples
 
 
 class AsyncNode:

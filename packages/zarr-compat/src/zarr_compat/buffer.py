@@ -73,7 +73,7 @@ class Buffer:
 
 
 class BufferPrototype(NamedTuple):
-    """The buffer class of a reader; always that of this module."""
+    """The buffer class of a reader, which is always the class of this module."""
 
     buffer: type[Buffer] = Buffer
 

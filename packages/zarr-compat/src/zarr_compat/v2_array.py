@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import zarr_core
-from zarr.core import Array as ZarrPythonArray  # type: ignore[attr-defined]  # of version 2
+from zarr.core import Array as ZarrPythonArray  # type: ignore[attr-defined]  # only version 2 has it
 from zarr_core.extension import StoreReadOnlyError, ZarrError
 
 from zarr_compat.metadata import metadata_of_document
@@ -50,7 +50,7 @@ class Array(ZarrPythonArray):  # type: ignore[misc]  # untyped
         self._open_core()  # raises an error for codecs that this library does not have
 
     def _open_core(self) -> zarr_core.Array | None:
-        """Return the array of the core for the current metadata; None for views that it does not support.
+        """Return the array of the core for the current metadata; None for an unsupported view.
 
         Views have a data type, fill value or filters of their own.
         """

@@ -70,7 +70,7 @@ def is_path_part(name: str) -> bool:
 def normalise_path(path: str) -> str:
     """Return a path in its normal form, such as ``"a/b"``; empty for the root.
 
-    NodeNameError if one of the names is ``.`` or ``..``, or not valid in keys.
+    Raises a NodeNameError if one of the names is ``.`` or ``..``, or not valid in keys.
     """
     if not isinstance(path, str):
         raise TypeError(f"a path must be a string, not {type(path).__name__}")

@@ -239,7 +239,7 @@ def _problems(value: Any, pointer: str) -> Iterator[ValidationProblem]:
 
 
 def dumps(document: Any, location: Location | str = "document") -> bytes:
-    """Encode a value as UTF-8, indented by two spaces; arguments and errors as of :func:`plain`."""
+    """Encode a value as UTF-8, indented by two spaces; see :func:`plain` for errors."""
     return encode(plain(document, location))
 
 

@@ -43,7 +43,7 @@ def check_not_source(
 
 
 def source_arrays(x: Any) -> Iterator[Any]:
-    """Yield the Zarr arrays in the graph of a Dask array, each once, but none within functions."""
+    """Yield each Zarr array in the graph of a Dask array once; functions are not searched."""
     left: list[Any] = [x.__dask_graph__()]
     seen: dict[int, object] = {}
     while left:

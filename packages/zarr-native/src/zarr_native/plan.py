@@ -63,9 +63,9 @@ _MAX_ITEM = 256  # bytes, as in native.h
 _MAX_CODECS = 8
 _MAX_KEY = 1000  # bytes, less than in native.h
 _MAX_DIMS = 32
-_POINTS_PER_CHUNK = 1000  # NumPy selects more of them faster
+_POINTS_PER_CHUNK = 1000  # NumPy is faster for more points
 _LARGE_NBYTES = 1 << 17  # larger chunks of remote stores count for the limit of memory
-# Of chunks that are written to memory: Python does not copy larger ones.
+# The limit for chunks that are written to memory: Python does not copy larger ones.
 _MAX_CHUNK_NBYTES = 1 << 21
 _MAX_INNER_NBYTES = 1 << 17  # the same for inner chunks of shards
 _NO_LIMIT = (1 << 62) - 1

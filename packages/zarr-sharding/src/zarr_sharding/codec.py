@@ -62,7 +62,7 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
     ----------
     chunk_shape : sequence of int, optional
         Shape of the inner chunks, in elements; must divide the shape of the shard.  By default
-        that of the shard, which :meth:`complete` sets.
+        the shape of the shard, which :meth:`complete` sets.
     codecs : sequence of codecs
         Codecs of the inner chunks, each a codec, a definition, a name or JSON;
         stored as a tuple of definitions.  ``bytes`` by default; :meth:`complete` adds a missing
@@ -120,7 +120,7 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
             for member in ("codecs", "index_codecs")
             if member in configuration
         }
-        # Only the argument of a new array can omit them; complete() adds the serializer.
+        # Only arguments of a new array can omit codecs; complete() adds the serializer.
         return cls(**{"codecs": (), **configuration, **chains})
 
     def to_configuration(self) -> dict[str, JSON]:

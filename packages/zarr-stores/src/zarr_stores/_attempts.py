@@ -1,6 +1,6 @@
-"""Repeated requests, and limits for servers that have never answered.
+"""Repeated requests, and time limits for servers that have never answered.
 
-The addresses of these are probably wrong.
+The address of a server that has never answered is probably wrong.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FINAL: Final = re.compile(
     r"Name or service not known|nodename nor servname|No address associated|No such host|"
     r"certificate verify failed|InvalidCertificate|WRONG_VERSION_NUMBER|InvalidMessage\("
 )
-"""Finds errors of connections that the next attempt would repeat, in their texts."""
+"""Matches the texts of errors that every further attempt would raise again."""
 
 reached: set[Hashable] = set()
 """Servers that have answered a request of this process."""
@@ -35,7 +35,7 @@ class Attempts:
     Parameters
     ----------
     seconds : float
-        Time in which the last attempt ends, if it takes as long as the one before.
+        Limit for the end of the last attempt, which is assumed to take as long as the one before.
     count : int, optional
         Maximum number of attempts.
     first, longest : float
@@ -61,7 +61,7 @@ class Attempts:
     def again(self, limit: float = inf) -> bool:
         """Wait until the next attempt; return False if there is none.
 
-        ``limit`` in seconds is used if it is less than that of the object.
+        ``limit`` in seconds replaces the limit of the object if it is shorter.
         """
         now = monotonic()
         pause = uniform(self._pause / 2, self._pause)

@@ -197,7 +197,7 @@ class _State:
 
 
 def _split_url(url: str) -> tuple[str, str] | None:
-    """The URL of the directory, and the last part of the path; None if there is no path."""
+    """Return the URL of the directory and the last part of the path; None without a path."""
     before, query, rest = url.partition("?")
     before = before.rstrip("/")
     slash = before.rfind("/")

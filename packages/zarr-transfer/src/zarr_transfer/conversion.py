@@ -267,8 +267,8 @@ def _plan(
     storage_options: Mapping[str, Any] | None = None,
     dest_storage_options: Mapping[str, Any] | None = None,
 ) -> CopyPlan:
-    """Find the source and the destination of a conversion; return its plan."""
-    if zarr_format is None:  # 3, or the newest that the libraries read
+    """Return the plan of a conversion between two locations."""
+    if zarr_format is None:  # version 3, or the newest version that all required libraries read
         required = requirement(options.portable)
         zarr_format = 3 if required is None else required.zarr_format()
     from_store, from_path = resolve_store_path(source, source_path, storage_options=storage_options)
@@ -290,7 +290,7 @@ def _plan(
 def _source(
     store: Store, path: str, name: int | str | None, avoid: str | None
 ) -> tuple[Format, NodeMetadata]:
-    """Return format and metadata of the source; in place, in the old format."""
+    """Return the format and the metadata of the source; in place, ``avoid`` is the new format."""
     if name is not None or avoid is None:
         return read_node(store, path, name)
     candidates = [(other, other.read(store, path)) for other in formats_without(avoid)]

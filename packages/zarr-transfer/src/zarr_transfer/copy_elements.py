@@ -308,7 +308,7 @@ class RegionCopier:
         self._new = new
         self._verify = verify
         self._is_shared = is_shared
-        self._memory: dict[str, NDArray] = {}  # reused for one region after the other
+        self._memory: dict[str, NDArray] = {}  # each region reuses the memory of the one before
 
     def __call__(self, region: Region) -> None:
         """Copy one region."""

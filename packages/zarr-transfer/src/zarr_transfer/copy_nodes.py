@@ -383,7 +383,7 @@ def _nodes(
     """Return the relative paths and metadata of the nodes to copy, parents first."""
     children = None
     if isinstance(source, Group) and not side.store.supports_listing:
-        children = source.stored.children  # known from consolidated metadata only
+        children = source.stored.children  # only consolidated metadata lists them
     max_depth = 0 if options.shallow else None
     nodes = list(nodes_of(side, metadata, max_depth=max_depth, children=children))
     if options.shallow:

@@ -178,7 +178,7 @@ def nodes_of(
 def readable_children(side: NodeLocation, root: NodeMetadata) -> Children:
     """Return a function for the children of a group: names, and metadata or the error of reading.
 
-    Without listing, members are known from consolidated metadata only.
+    In a store that cannot list its keys, consolidated metadata lists the members.
     """
     store, format_ = side.store, side.format_
     names: Callable[[str], Iterator[str]] = partial(format_.child_names, store)
@@ -273,13 +273,13 @@ def _possible_keys(spec: CopySpec, path: str, metadata: object) -> Iterator[tupl
 
 
 def largest_value(metadata: NodeMetadata | None) -> int:
-    """Return the decoded size of a chunk or shard in bytes; 0 if the document does not tell."""
+    """Return the decoded size of a chunk or shard in bytes; 0 if the metadata does not contain it."""
     if not isinstance(metadata, ArrayMetadata):
         return 0
     shape: Any = metadata.chunk_grid.configuration.get("chunk_shape")
     try:
         return int(prod(shape) * np.dtype(metadata.data_type.name).itemsize)
-    except TypeError:  # lengths that differ, or a data type that NumPy does not have by this name
+    except TypeError:  # different lengths, or NumPy has no dtype of this name
         return 0
 
 

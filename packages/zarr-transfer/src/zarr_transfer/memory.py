@@ -49,7 +49,7 @@ def call_memory(
 ) -> int:
     """Return the memory in bytes for reading or writing one chunk in each thread.
 
-    With one thread, this is the smallest memory for the call.  By default, the array has its threads.
+    With one thread, this is the smallest memory.  By default, ``threads`` are those of the array.
     """
     if threads is None:
         threads = thread_count() if stored.threads is None else stored.threads

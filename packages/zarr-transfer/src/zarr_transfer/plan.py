@@ -33,7 +33,7 @@ IfExists = Literal["raise", "replace", "skip", "skip_initialized"]
 class NodeLocation:
     """A node in a store, and its format.
 
-    ``snapshot`` is read instead of the store before anything is written, if the store has latency.
+    If the store has latency, ``snapshot`` is read instead of it until something is written.
     """
 
     store: Store
@@ -47,7 +47,7 @@ class NodeLocation:
         return self.snapshot or self.store
 
     def at(self, path: str) -> str:
-        """Return the path in the store of a node at a path below this one."""
+        """Return the path in the store for a path below this node."""
         return "/".join(part for part in (self.path, path) if part)
 
     def below(self, path: str) -> str:
@@ -55,7 +55,7 @@ class NodeLocation:
         return path[len(self.path) :].lstrip("/")
 
     def is_within(self, other: NodeLocation) -> bool:
-        """Whether this node is the same as another, or below it, also in another store."""
+        """Whether this node is another node or below it; the stores may be different objects."""
         return is_within_location(self.store, self.path, other.store, other.path)
 
     def read(self, path: str) -> NodeMetadata | None:
@@ -68,7 +68,7 @@ class NodeLocation:
         return node
 
     def has(self, format_: Format, path: str = "") -> bool:
-        """Whether there is a node of a format at a path below this one, valid or not."""
+        """Whether a valid or invalid node of a format exists at a path below this one."""
         try:
             return NodeLocation(self.store, self.at(path), format_).read("") is not None
         except (MetadataError, ExtensionError):
@@ -127,7 +127,7 @@ class CopySpec:
 
 
 def is_within(path: str, other: str) -> bool:
-    """Whether a path is another, or below it."""
+    """Whether a path is another path or below it."""
     return not other or f"{path}/".startswith(f"{other}/")
 
 
@@ -135,8 +135,8 @@ def is_within(path: str, other: str) -> bool:
 class CopyOptions:
     """The arguments of copies and conversions except locations, with the same names.
 
-    In a conversion, groups are parts of the progress, and metadata that another writer stores
-    meanwhile is never replaced.  Raises ValueError or TypeError if an argument is invalid, or two
+    In a conversion, the progress includes groups, and metadata that another writer stores meanwhile
+    is never replaced.  Raises ValueError or TypeError if an argument is invalid or two arguments
     contradict each other.
     """
 
@@ -200,7 +200,7 @@ def check_max_memory(given: object) -> None:
 
 
 def is_within_location(store: Store, path: str, other: Store, other_path: str) -> bool:
-    """Whether a location is the same as another, or below it, also in another store."""
+    """Whether a location is another location or below it; the stores may be different objects."""
     return path_within(store, path, other, other_path) is not None
 
 

@@ -69,9 +69,9 @@ def plan_array(
 ) -> CopyStep:
     """Return the step for an array at a path below both source and destination.
 
-    ``requested`` are arguments of ``create_array``.  A conversion chooses another layout if the
-    format does not support a part that is not requested, and chunks are counted.  Raises an error
-    of the metadata, of an extension, or of the layout if it is not possible.
+    ``requested`` contains arguments of ``create_array``.  A conversion replaces parts of the layout
+    that are not requested and that the format does not support, and counts the chunks.  Raises an
+    error of the metadata, of an extension or of the layout if the step is not possible.
     """
     exact = spec.same_format and not is_conversion
     choice = _choose(spec, path, metadata, with_shapes(requested, metadata), exact)

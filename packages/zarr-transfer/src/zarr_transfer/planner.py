@@ -1,7 +1,7 @@
-"""Plans of copies and conversions: what is done with each node, compared with the destination.
+"""Plans of copies and conversions: one step for each node, compared with the destination.
 
-A copy is a conversion in which a problem is an error: it raises the first one, where a conversion
-collects those of all nodes.
+A copy is a conversion in which a problem is an error: a copy raises the first problem, and a
+conversion collects the problems of all nodes.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ if TYPE_CHECKING:
 
     Nodes = Sequence[tuple[str, NodeMetadata | ZarrError]]
 
-_OFTEN = 2.0  # decodings of a chunk from which there is a note
+_OFTEN = 2.0  # a plan has a note if each chunk is decoded at least this many times
 
 
 def plan_nodes(spec: CopySpec, nodes: Nodes, options: CopyOptions) -> CopyPlan:
     """Return the plan for copying or converting nodes, after comparing them with the destination.
 
-    ``nodes`` are paths below the source, parents first, each with its metadata or the error of
-    reading it.
+    ``nodes`` has the paths below the source, parents first, each with its metadata or the error
+    that reading it raised.
     """
     planner = _Conversion if options.is_conversion else _Copy
     return planner(spec, nodes, options).plan()
 
 
 class _Planner:
-    """Plans one node after the other; a subclass compares them with the destination."""
+    """Base class of the planners, which plan one node after the other."""
 
     def __init__(self, spec: CopySpec, nodes: Nodes, options: CopyOptions) -> None:
         self.spec = spec
@@ -84,7 +84,7 @@ class _Planner:
         )
 
     def check_memory(self, step: CopyStep) -> CopyStep:
-        """Return the step with a note on its memory; raise ValueError if that is not enough."""
+        """Return the step, with a note if memory is small; raise ValueError if it is too small."""
         if step.cost != "recode":
             return step
         options = self.options
@@ -206,7 +206,7 @@ class _Copy(_Planner):
         if self.spec.same_format:  # stored NaN is kept
             node = node.replace(attributes=keep_nonfinite(node.attributes))
         step = self.decoded(path, node, self._requested)
-        if self.options.max_memory is not None or self.options.executor:  # else memory suffices
+        if self.options.max_memory is not None or self.options.executor:  # otherwise no limit
             step = self.check_memory(step)
         return replace(step, action=action)
 

@@ -65,7 +65,7 @@ def portable_step(
     requested: Mapping[str, Any],
     plan: Callable[[Mapping[str, Any]], CopyStep],
 ) -> CopyStep:
-    """Return a step whose result the libraries read; raise an error if there is none."""
+    """Return a step whose result the libraries read; raise an error if no layout is possible."""
     first = plan(requested)
     problems = _problems(dest, first, required)
     if not problems:

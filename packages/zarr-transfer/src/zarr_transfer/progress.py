@@ -139,7 +139,7 @@ class WaitNotices:
 
 
 class ProgressBar:
-    """A progress bar on standard error, with notices of what is waited for on a terminal."""
+    """A progress bar on standard error; on a terminal, it names servers that do not answer."""
 
     def __init__(self, title: str = "", *, notices: bool = True) -> None:
         self._title = title

@@ -76,7 +76,7 @@ def with_shapes(requested: Mapping[str, Any], metadata: ArrayMetadata) -> dict[s
 
 
 def is_by_name(given: Any) -> TypeGuard[Mapping[Any, Any]]:
-    """Whether lengths have dimension names; a definition has a string ``name`` instead."""
+    """Whether a mapping has lengths by dimension name; a definition has a string ``name``."""
     return isinstance(given, Mapping) and not (
         isinstance(given.get("name"), str) or "shape" in given
     )
@@ -119,9 +119,9 @@ def plan_layout(
 ) -> tuple[ArrayMetadata, bool, list[str]]:
     """Return metadata with the requested layout; other parts change as little as is required.
 
-    It is as the format will read it.  Also returned are whether missing chunks would be read with
-    different values, and notes on changes that were not requested.  With ``exact``, it is an error
-    if the format does not support a part that is not requested.
+    The metadata is that which the format will read.  Also returns whether missing chunks would be
+    read with different values, and notes on changes that were not requested.  ``exact`` raises an
+    error if the format does not support a part that is not requested.
     """
     old = array.metadata
     asked = requested.keys() - {"chunk_key_encoding"}

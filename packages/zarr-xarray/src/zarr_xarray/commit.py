@@ -74,7 +74,7 @@ def _commit(
     return arrays
 
 
-_SOURCE_ARRAYS = "to_zarr(mode='w') of Dask arrays"  # the function of zarr-dask
+_SOURCE_ARRAYS = "to_zarr(mode='w') of Dask arrays"  # requires zarr-dask
 
 
 def load_overwritten(target: Target, plans: Iterable[Plan]) -> None:

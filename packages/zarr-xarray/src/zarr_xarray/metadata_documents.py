@@ -55,7 +55,7 @@ def consolidated_arrays(
 ) -> dict[str, Array]:
     """Return the arrays directly below a group that its consolidated metadata contains.
 
-    Only those with some ``names``, if they are passed.
+    If ``names`` are passed, only arrays with these names are returned.
     """
     entries = {} if group.consolidated is None else group.consolidated.entries
     arrays = {}

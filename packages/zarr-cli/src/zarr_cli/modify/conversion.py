@@ -81,7 +81,7 @@ def _interrupt_message(store: Store, dest: Location | None, *, overwrite: bool) 
 def _print(
     plan: CopyPlan, source: Location, dest: Location | None, done: str, *, dry_run: bool
 ) -> None:
-    """Print the steps, of many only those with notes or problems, and a summary."""
+    """Print the steps and a summary; if there are many, only steps with notes or problems."""
     shown = plan
     if not dry_run and len(plan.steps) > _SHOWN:
         shown = replace(plan, steps=tuple(s for s in plan.steps if s.notes or s.problems))

@@ -40,7 +40,7 @@ class ArrayToArrayCodecTests(CodecTests):
             "compressors": None,
         }
 
-    def test_encode_matches_resolve(self, configuration: Mapping[str, Any]) -> None:
+    def test_encode_matches_encoded_representation(self, configuration: Mapping[str, Any]) -> None:
         """``encode`` returns the shape and data type of ``encoded_representation``."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:

@@ -273,7 +273,7 @@ def _resident(leader: int) -> int:
 
 
 class AdapterSession:
-    """An adapter program, which is started again if it ended.
+    """An adapter program, which the next request starts again if it has ended.
 
     Parameters
     ----------

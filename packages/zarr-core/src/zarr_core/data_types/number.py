@@ -1,4 +1,4 @@
-"""The common part of the data types whose names are those of NumPy."""
+"""The base class of the data types that have the names of NumPy."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class ConsolidatedView:
     """The consolidated metadata of one group, for the nodes that are reached through it.
 
-    If ``lookup`` is false, nodes are not looked up in it; it is only updated after changes through
-    nodes that are reached from the group.
+    If ``lookup`` is false, nodes are looked up in the store.  The consolidated metadata is then only
+    updated after changes of nodes that are reached from the group.
     """
 
     def __init__(
@@ -48,15 +48,15 @@ class ConsolidatedView:
         self.metadata = metadata
         self.lookup = lookup
         self._index: tuple[ConsolidatedMetadata, dict[str, list[str]]] | None = None
-        # The metadata of nodes, with the entry from which it was parsed.
+        # The metadata of each node, after the entry from which the metadata was parsed.
         self._nodes: dict[str, tuple[JSON, NodeMetadata]] = {}
         self._batches: list[tuple[int, int]] = []  # processes and threads with open batches
-        # Relative paths of nodes whose changes are not written yet: removed ones, changed ones.
+        # Changes that are not written yet: relative paths of removed and of changed nodes.
         self._pending: list[tuple[list[str], list[str]]] = []
 
     @property
     def is_current(self) -> bool:
-        """Whether nodes can be looked up here; otherwise, they are looked up in the store."""
+        """Whether nodes can be looked up here; otherwise, the store is read."""
         return self.lookup and not self._pending
 
     def node(self, path: str) -> NodeMetadata | None:
@@ -72,7 +72,7 @@ class ConsolidatedView:
         parent, entries = self._relative(path), self.metadata.entries
         for name in self.child_names(path):
             relative = f"{parent}/{name}".lstrip("/")
-            if relative in entries:  # not if they have been replaced meanwhile
+            if relative in entries:  # another thread may have replaced them
                 yield name, self._node(relative, entries[relative])
 
     def child_names(self, path: str) -> Iterator[str]:

@@ -137,7 +137,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
 
     @cached_property
     def native(self) -> NativePlan | None:
-        """How compiled code processes the chunks, decided at first use; None if Python does it."""
+        """The plan of compiled code for the chunks, created at first use; None to use Python."""
         return native_plan(self)
 
     # --- elements ---

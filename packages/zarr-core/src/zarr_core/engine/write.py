@@ -81,7 +81,7 @@ class UnconfirmedKeys:
 
 
 class _Batch:
-    """Encoded chunks that a store keeps together, as it has transactions."""
+    """Encoded chunks that a store with transactions stores together."""
 
     def __init__(self, store: Store, unconfirmed: UnconfirmedKeys) -> None:
         self._store = store

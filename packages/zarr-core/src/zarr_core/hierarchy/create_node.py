@@ -74,23 +74,23 @@ class NewNode:
             self._group, self.consolidated = parent, parent.stored.consolidated
             if requested is None:
                 requested = parent.stored.format.name
-        # For the checks of a new node in the requested format, by default version 3.
+        # The snapshot is for checks before creation, in the requested format or version 3.
         self.snapshot = StoreSnapshot.before_creation(
             self.store, self.path, format_named(requested or "v3")
         )
         self.format = format_of_new(self.snapshot, self.path, requested)
 
     def create(self, metadata: NodeMetadata, rollback: Rollback) -> None:
-        """Store the metadata, and add the node to consolidated metadata of the group."""
+        """Store the metadata, and add the node to the consolidated metadata of the group."""
         store, path, format_, group = self.store, self.path, self.format, self._group
         known_group = None
         if group is not None:
             group.stored.check_writable()
             if self.consolidated is not None:
-                # The cleanup lists the node if the store still has it.
+                # If the call fails, this lists the node if the store still has it.
                 paths = list(accumulate(path.split("/"), "{}/{}".format))
                 rollback.add_cleanup(lambda: group.stored.record(removed=[path], changed=paths))
-                # If it has been removed, record() raises an error.
+                # If the group has been removed, record() raises an error.
                 known_group = self.consolidated.path
         created = prepare_path(
             store, path, format_, metadata, rollback, overwrite=self._overwrite,

@@ -118,7 +118,7 @@ def rmdir(
 
 
 def check_removable(format_: Format, store: Store, path: str) -> None:
-    """Raise a NodeExistsError if a key below a node, which would be removed, belongs to no node.
+    """Raise a NodeExistsError if removing a node would remove a key that belongs to no node.
 
     Raises a StoreCapabilityError if the store cannot remove keys.
     """

@@ -219,7 +219,7 @@ def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
 
 
 def _definition(name: str, value: JSON) -> ExtensionDefinition:
-    """An additional field as a definition: its other members are the configuration."""
+    """Return an additional field as a definition; its other members are the configuration."""
     members = {**value} if isinstance(value, dict) else {"value": value}
     must_understand = members.pop("must_understand", True) is not False
     return ExtensionDefinition(name, members, must_understand)

@@ -315,7 +315,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
                 return create(name), True
             except NodeExistsError:
                 metadata = self.stored.format.read(self.store, path)
-                if metadata is None:  # else created concurrently
+                if metadata is None:  # otherwise another writer has created the member
                     raise
         return self._node(path, metadata), False
 

@@ -69,7 +69,7 @@ def new_shape(
 def grown(array: StoredArray, metadata: ArrayMetadata, values: Any, axis: int) -> ArrayMetadata:
     """Write elements after the end of an array; return its metadata with the new shape.
 
-    ``metadata`` is what is stored now: other writers may have appended elements.
+    ``metadata`` is the stored metadata: other writers may have appended elements.
     """
     shape = metadata.shape
     ndim = len(shape)

@@ -29,9 +29,9 @@ _outer: ContextVar[Rollback | None] = ContextVar("outer rollback", default=None)
 
 
 class _Effect(NamedTuple):
-    undo: Callable[[], str | None]  # returns a note about what remains, if anything does
-    text: str  # of a note, if it is not undone
-    location: Location | None = None  # its text is created only for a note
+    undo: Callable[[], str | None]  # returns a note if something remains
+    text: str  # the note if the effect is not undone
+    location: Location | None = None  # converted to text only for a note
 
     @property
     def note(self) -> str:

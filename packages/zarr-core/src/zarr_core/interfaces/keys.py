@@ -72,7 +72,7 @@ def _is_key(name: str) -> bool:
 # --- locks ---
 
 
-# A lock exists as long as a thread refers to it: the one that has it, and those that wait.
+# A lock exists as long as a thread holds it or waits for it.
 _locks: WeakValueDictionary[Hashable, threading.Lock] = WeakValueDictionary()
 _locks_guard = threading.Lock()
 

@@ -92,4 +92,4 @@ class CoordinateIndexer:
 
 
 Selection: TypeAlias = BasicIndexer | OrthogonalIndexer | CoordinateIndexer
-"""A selection as the engine and codecs handle it."""
+"""A selection in one of the forms that the engine and codecs handle."""

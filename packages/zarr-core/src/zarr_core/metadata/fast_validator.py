@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Predicate: TypeAlias = Callable[[Any], bool]
     Part: TypeAlias = Mapping[str, Any]
-    # Compiles one or more keywords of a part of a schema, which contains them.
+    # Compiles one or more keywords of a part of a schema.
     Keyword: TypeAlias = Callable[[Part, Callable[[Any], Predicate]], Predicate]
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -49,7 +49,7 @@ def compile_schema(schema: Mapping[str, Any] | bool) -> Predicate | None:
         if isinstance(part, bool):
             return lambda _: part
         words = [word for word in part if word not in _ANNOTATIONS and word != "$ref"]
-        keywords = dict.fromkeys(_KEYWORDS[word] for word in words)  # some compile several words
+        keywords = dict.fromkeys(_KEYWORDS[word] for word in words)  # one for several words
         checks = [keyword(part, compile_part) for keyword in keywords]
         checks += [refer(part["$ref"])] if "$ref" in part else []
         return checks[0] if len(checks) == 1 else _search(checks, False)
@@ -85,7 +85,7 @@ def local_reference(root: Any, reference: str) -> Any:
     return target
 
 
-# --- keywords; they accept values of other types than that they are for ---
+# --- keywords; each accepts all values of types that it does not concern ---
 
 
 def _type(part: Part, _: object) -> Predicate:
@@ -164,7 +164,7 @@ def _enumeration(values: list[Any]) -> Predicate:
 
 
 def _comparison(word: str, type_name: str, compare: Callable[[Any, Any], bool]) -> Keyword:
-    """A keyword that compares a value of one type with the value of the keyword."""
+    """Return a keyword that compares values of one type with its own value."""
     types = _TYPES[type_name]
 
     def keyword(part: Part, _: object) -> Predicate:
@@ -186,7 +186,7 @@ def _is_as_short(items: Any, length: int) -> bool:
 def _all_different(values: list[Any], wanted: bool) -> bool:
     try:
         return not wanted or len({(type(item) is bool, item) for item in values}) == len(values)
-    except TypeError:  # objects and arrays within: jsonschema decides
+    except TypeError:  # contains objects or arrays: jsonschema decides
         return False
 
 

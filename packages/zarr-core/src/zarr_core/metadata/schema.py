@@ -6,7 +6,7 @@ Documents are validated by a compiled function (:mod:`zarr_core.metadata.fast_va
 from __future__ import annotations
 
 import json
-import os.path  # not pathlib, which takes milliseconds to import
+import os.path  # pathlib takes milliseconds to import
 import sys
 from contextlib import suppress
 from functools import cache, partial
@@ -140,12 +140,12 @@ core_schema = partial(package_schema, "zarr_core", "core")
 
 
 def schema_file(module: str, extension_point: str, name: str) -> tuple[str, bytes] | None:
-    """The file of a schema and its content, in an imported package or in one around it."""
+    """Return the path and the content of a schema in an imported package or a package around it."""
     while module and not {"/", "\\"} & {*name}:  # a URI is not a file name
         package: Any = sys.modules.get(module)
         for folder in getattr(package, "__path__", ()):
             file = os.path.join(folder, "schemas", extension_point, f"{name}.json")
-            # Also in archives.  A namespace package has no such function.
+            # get_data also reads archives.  A namespace package does not have it.
             with suppress(AttributeError, OSError):
                 return file, package.__loader__.get_data(file)
         module = module.rpartition(".")[0]

@@ -50,7 +50,7 @@ _MAX_ITEMS = {
     "codecs": (10_000, "codecs"),
     "storage_transformers": (10_000, "storage transformers"),
 }
-_ADVICE = 20  # messages show fewer problems; advice takes milliseconds
+_ADVICE = 20  # problems with advice, which takes milliseconds; messages show fewer
 _DEFINED = {"array": frozenset(ARRAY_MEMBERS), "group": frozenset(GROUP_MEMBERS)}
 
 
@@ -152,7 +152,7 @@ def unknown_members(
     known: Collection[str],
     advice: Callable[[str], str] | None = None,
 ) -> list[ValidationProblem]:
-    """Return problems for fields that must be understood and are not known, with advice on a name."""
+    """Return problems for unknown fields that must be understood, with advice on their names."""
     # v3.1, "Extension definition", must_understand: fail "if any metadata fields are present which
     # (a) the implementation does not recognize and (b) are not explicitly set to
     # "must_understand": false".

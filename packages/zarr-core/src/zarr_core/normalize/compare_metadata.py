@@ -188,11 +188,11 @@ def _is_fill_value(metadata: ArrayMetadata, expected: Any) -> bool:
 def _normal(
     metadata: ArrayMetadata, extension_point: str, definition: ExtensionDefinition
 ) -> ExtensionDefinition:
-    """The definition with every default, or the same if its configuration is partial."""
+    """Return the definition with every default, or unchanged if its configuration is partial."""
     try:
         extension = create_extension(extension_point, definition, complete=False)
         if isinstance(extension, Codec):
-            with suppress(ZarrError, ValueError, TypeError):  # for chunks of another kind
+            with suppress(ZarrError, ValueError, TypeError):  # the codec rejects the chunks
                 decoded = resolve_cached(metadata, "array metadata", "").codecs.decoded
                 extension = extension.complete(decoded)
             return replace(definition, configuration=extension.to_configuration())
@@ -205,7 +205,7 @@ def _normal(
 
 
 def definitions_of(values: Any) -> list[ExtensionDefinition]:
-    """The definitions of a list in a document."""
+    """Return the definitions of a list in a document."""
     return [*map(ExtensionDefinition.from_json, values)]
 
 

@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 
 def find_class(extension_point: str, name: str, location: Location = NO_LOCATION) -> type[Any]:
-    """Find the class for a name; ExtensionLoadError if it is broken, else as `require_provider`."""
+    """Return the class for a name; raises ExtensionLoadError, or as :func:`require_provider`."""
     extension: type[Any] = require_provider(extension_point, name, location).load()
     return extension
 
 
 def require_provider(extension_point: str, name: str, location: Location = NO_LOCATION) -> Provider:
-    """As :func:`find_provider`, with an UnknownExtensionError for an unknown name."""
+    """Return the provider for a name; raises UnknownExtensionError, or as :func:`find_provider`."""
     provider = find_provider(extension_point, ExtensionDefinition(name), location)
     if provider is None:
         raise hints.unknown_extension_error(extension_point, name, location)
@@ -260,7 +260,7 @@ def create_data_type(
 
 
 def format_named(name: str | int) -> Format:
-    """The format of a name (``"v3"``) or a version (``3``); errors as of :func:`find_class`."""
+    """Return the format of a name (``"v3"``) or version (``3``); raises as :func:`find_class`."""
     key = ("format", type(name), str(name), cache_key())
     format_: Format | None = registry_cache.get(key)
     if format_ is None:
@@ -276,17 +276,17 @@ def format_named(name: str | int) -> Format:
 
 
 def format_provider(name: str | int) -> Provider:
-    """The provider of a format; UnknownExtensionError if there is none."""
+    """Return the provider of a format; raises as :func:`require_provider`."""
     if not isinstance(name, (int, str)):
         raise TypeError(f"zarr_format must be the number or the name of a format, not {name!r}")
     return require_provider("format", f"v{name}" if isinstance(name, int) else name)
 
 
 def formats_without(name: str) -> Iterator[Format]:
-    """All installed formats except one."""
+    """Iterate over all installed formats except one."""
     for other in discovery.usable_names("format"):
         if other != name:
-            with suppress(ExtensionError):  # broken: no other is affected
+            with suppress(ExtensionError):  # a broken format does not affect others
                 yield format_named(other)
 
 

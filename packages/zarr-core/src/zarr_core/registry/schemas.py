@@ -42,10 +42,10 @@ def problems(
 def validate(
     provider: Provider, definition: ExtensionDefinition, location: Location, complete: bool
 ) -> tuple[ExtensionDefinition, list[ValidationProblem]]:
-    """The definition, or a valid form of a nonstandard one; and its problems if it has none.
+    """Return the definition, or the valid form of a nonstandard one, and the problems that remain.
 
-    Nonstandard forms are read if they are stored, with a warning, and in arguments of a new node,
-    which are stored as valid.
+    Stored nonstandard forms are read with a warning.  Arguments of a new node may be nonstandard:
+    the valid form is stored.
     """
     reported = problems(provider, definition, location.pointer, complete)
     is_strict = complete and isinstance(location.store, str | None)

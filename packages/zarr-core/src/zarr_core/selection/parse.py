@@ -540,9 +540,9 @@ def _within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...])
 
 
 def _mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Selection:
-    """The selection of the elements where a mask is true, in C order.
+    """Return the selection of the elements where a mask is true, in C order.
 
-    A BasicIndexer if they are all elements of a box, without an array of coordinates.
+    If these are all elements of a box, it is a BasicIndexer, which needs no coordinates.
     """
     if mask.dtype.kind != "b":
         raise SelectionError(f"a mask holds booleans, not {mask.dtype}", shape)

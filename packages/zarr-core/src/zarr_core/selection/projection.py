@@ -131,7 +131,7 @@ def project(
 def _project_slices(
     selection: BasicIndexer, axes: Sequence[ChunkAxis], chunk_key: ChunkKey | None
 ) -> Iterator[Any]:
-    """Projections of slices in several chunks, in batches of those along the first dimension."""
+    """Yield projections of slices on several chunks, in batches along the first dimension."""
     pairs = zip(selection.index[1:], axes[1:], strict=True)
     rest = [list(_project_slice(item, axis)) for item, axis in pairs]
     if not all(rest):

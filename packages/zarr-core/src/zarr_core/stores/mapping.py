@@ -33,7 +33,7 @@ class MappingStore(Store):
     Parameters
     ----------
     mapping : Mapping of str to bytes
-        The values: objects with the buffer protocol.  Written values are always
+        Keys and values; values support the buffer protocol.  Written values are always
         ``bytes``.  Only ``KeyError`` means that a key is missing.  The store is read-only if
         this is not a ``MutableMapping``.
     read_only : bool
@@ -91,7 +91,7 @@ class MappingStore(Store):
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
         try:
-            keys = list(self._mapping)  # of a dictionary in one step, without the GIL too
+            keys = list(self._mapping)  # one step for a dictionary, also without the GIL
         except Exception as error:
             raise self._failure(prefix, error, reads=True) from error
         names = [key for key in keys if isinstance(key, str) and key.startswith(prefix)]

@@ -88,7 +88,7 @@ class InvalidatingStore(WrapperStore):
 
 
 class StoreCache:
-    """What a pool keeps of the values of one store, each of one generation."""
+    """The values of one store in a pool; all parts of a value have the same generation."""
 
     def __init__(
         self, store: Store, memory: CachePool, check: Literal["never", "generation"] | float
@@ -96,21 +96,21 @@ class StoreCache:
         validate_check(check, store)
         self.memory = memory
         self.prefix = memory.prefix_of(store)
-        """Beginning of the keys of the store in the pool."""
+        """Prefix of the keys of the store in the pool."""
         self.checks = check != "never"
         """Whether generations are compared."""
         self._store = store
         self._age = 0.0 if isinstance(check, str) else float(check)
 
     def use(self, key: str, part: Hashable = None) -> Any:
-        """Return what is cached of a value, compared with the store if necessary; or None."""
+        """Return a cached value or part, compared with the store if necessary; None if missing."""
         name = self.prefix + key
         if self.checks and not self._is_current(key, name):
             return None
         return self.memory.use(name, part)
 
     def _is_current(self, key: str, name: str) -> bool:
-        """Whether what is cached of a value can be used; it is removed if the value was changed."""
+        """Return whether a cached value is current; remove it if the stored value has changed."""
         known = self.memory.generation(name)
         if known is None:
             return False
@@ -131,17 +131,17 @@ class StoreCache:
         name = self.prefix + key
         if not (self.checks if checks is None else checks):
             return self.memory.missed(name), None
-        # Before the value is read: the generation is never later than the value.
+        # Requested before the value, so that the generation is never later than the value.
         now = KnownGeneration(self._store.generation(key), time.monotonic())
         known = self.memory.generation(name)
         if known is not None and known.generation != now.generation:
-            self.memory.forget(name)  # also what others are reading
+            self.memory.forget(name)  # reads in other threads are not cached either
         return self.memory.missed(name), now
 
     def keep(
         self, key: str, part: Hashable, value: Any, state: tuple[Changes, KnownGeneration | None]
     ) -> None:
-        """Keep what was read of a value, unless the value was changed since."""
+        """Cache a value or part that was read, unless the value has been changed since."""
         self.memory.keep(self.prefix + key, part, value, *state)
 
 

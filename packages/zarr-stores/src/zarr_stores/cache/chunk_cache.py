@@ -115,14 +115,14 @@ class ChunkCacheStore(MemoryCachingStore):
 class DecodedChunks(StoreCache, ChunkObserver):
     """The decoded chunks of one store in a pool.
 
-    The part of a chunk distinguishes the chunks of a shard, and codecs that decode the value.
+    The name of a part distinguishes the chunks of a shard, and the codecs that decoded them.
     """
 
     def __init__(
         self, store: Store, memory: CachePool, check: Literal["never", "generation"] | float
     ) -> None:
         StoreCache.__init__(self, store, memory, check)
-        self.prefix = f"chunk {self.prefix}"  # other than of encoded values
+        self.prefix = f"chunk {self.prefix}"  # encoded values have another prefix
         # The generation of a file costs little: parts of two values are never combined.
         self._has_files = store.traits.files is not None
         ChunkObserver.__init__(self)
@@ -137,7 +137,7 @@ class DecodedChunks(StoreCache, ChunkObserver):
         return hash(self.prefix)
 
     def state(self, key: str) -> tuple[Changes, bool]:
-        """Return what every change of a value changes, and whether a change is going on.
+        """Return counters of the changes of a value, and whether it is being changed.
 
         No chunk is kept during a change: those in the cache are from before.
         """
@@ -150,12 +150,12 @@ class DecodedChunks(StoreCache, ChunkObserver):
     def confirm(
         self, key: str, state: Any, generation: str | None
     ) -> tuple[Changes, KnownGeneration | None] | None:
-        """Compare a value that was read in part with the one of the chunks that are kept.
+        """Compare the generation of a value that was read in part with that of the cached chunks.
 
         ``state`` is the result of :meth:`missed_part`, ``generation`` the generation of the value
-        that was read, if it is known.
-        Returns the state for :meth:`keep`; None if another value is stored meanwhile, or the chunks
-        that were kept, which are now removed, were from another one.
+        that was read, if it is known.  Returns the state for :meth:`keep`.  Returns None if another
+        value has been stored meanwhile.  Also returns None if the cached chunks were of another
+        generation, and removes them.
         """
         changes, expected = state
         if expected is not None:

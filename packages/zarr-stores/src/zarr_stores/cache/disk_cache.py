@@ -308,7 +308,7 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
 class _CachedReader(ByteReader):
     """Reader of one generation of a value, some blocks of which are cached.
 
-    The value is opened in the inner store only for blocks that are not.
+    The value is opened in the inner store only if a block is not cached.
     """
 
     def __init__(

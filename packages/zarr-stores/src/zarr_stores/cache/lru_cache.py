@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CacheInfo", "CachePool", "LRUCacheStore"]
 
-_NAME_NBYTES = 64  # of a name in a listing, in addition to its length
+_NAME_NBYTES = 64  # memory for a name in a listing, in addition to its length
 _LISTINGS = "\0"
 """The key of the listings of a store in a pool; not a valid key of a value."""
 
@@ -38,7 +38,7 @@ class LRUCacheStore(MemoryCachingStore):
     check : {"never", "generation"} or float
         When to compare the generation of a cached value with ``inner.generation``: never, for data
         that does not change; at every use, which costs a small request; or if the last comparison
-        is older than this number of seconds.  Another request is then sent before a value is read.
+        is older than this number of seconds.  A value that is not cached then takes one more request.
 
     Notes
     -----
@@ -49,7 +49,7 @@ class LRUCacheStore(MemoryCachingStore):
     Listings are cached only with ``check="never"``.
 
     Values are returned without a copy, as read-only buffers.  Only values that are read as a whole
-    are cached; parts of others are read from the inner store.  For the inner chunks of shards, use
+    are cached; parts of values are read from the inner store.  For the inner chunks of shards, use
     :class:`~zarr_stores.cache.chunk_cache.ChunkCacheStore`.
 
     Pickles and copies have an empty cache around the same store.
@@ -153,7 +153,7 @@ class LRUCacheStore(MemoryCachingStore):
             return BufferByteReader(value)
         changes = self._memory.missed(self._values.prefix + key)
         reader = open_inner(key, first)
-        if isinstance(reader, BufferByteReader) and not self._values.checks:  # it was read
+        if isinstance(reader, BufferByteReader) and not self._values.checks:  # a whole value
             self._values.keep(key, None, _frozen(reader.read(0, reader.size)), (changes, None))
         return reader
 

@@ -42,10 +42,10 @@ class CacheInfo(NamedTuple):
 
 
 class KnownGeneration(NamedTuple):
-    """The version of a value of which something is cached."""
+    """The generation of a cached value."""
 
     generation: str | None
-    """As :meth:`Store.generation`."""
+    """The result of :meth:`Store.generation`."""
     checked: float
     """When it was last compared, in seconds of ``time.monotonic``."""
 
@@ -77,8 +77,8 @@ class CachePool:
     -----
     Thread-safe.  Pickles and copies are empty; stores that are pickled together share the copy.
 
-    The methods below ``clear`` are for these stores.  Keys in them begin with the prefix of the
-    store.  What is cached for a key has a *part*: None for a whole value; others distinguish
+    The methods below ``clear`` are for these stores.  Their keys begin with the prefix of the store.
+    Each cached object has a key and a *part*: None for a whole value; other parts distinguish
     listings, the chunks of a value, and codecs.  A value that was read while its key was
     invalidated is not cached: :meth:`keep` takes the result of :meth:`changes` from before the read.
 
@@ -177,7 +177,7 @@ class CachePool:
                 self._changing.remove(prefix)
 
     def use(self, key: str, part: Hashable = None) -> Any:
-        """Return what is cached, or None; counts hits, but not misses."""
+        """Return the cached object, or None; counts hits, but not misses."""
         with self._guard:
             value = self._held.get((key, part))
             if value is not None:
@@ -205,7 +205,7 @@ class CachePool:
     ) -> None:
         """Cache bytes, or an object with ``nbytes``, unless the value of the key was invalidated.
 
-        What is cached of another generation of the value is removed.
+        Cached parts of another generation of the value are removed.
         """
         size = _nbytes(value)
         if not self.fits(size):
@@ -223,12 +223,12 @@ class CachePool:
                 self._drop(*next(iter(self._held)))
 
     def generation(self, key: str) -> KnownGeneration | None:
-        """Return the version of a value of which something is cached."""
+        """Return the generation of a cached value."""
         with self._guard:
             return self._generations.get(key)
 
     def set_generation(self, key: str, known: KnownGeneration, changes: Changes) -> None:
-        """Store that the version of a value was compared."""
+        """Store the generation of a cached value and the time of its last comparison."""
         with self._guard:
             if changes == self._changes(key) and key in self._parts:
                 self._set_generation(key, known)

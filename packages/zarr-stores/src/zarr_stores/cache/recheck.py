@@ -72,7 +72,7 @@ def _unpickled(node: Any, age: float) -> Any:
 
 
 class _Rechecked:
-    """What both kinds of nodes have: the property ``stored``, and comparisons without a request.
+    """The base class of rechecked nodes, whose ``stored`` compares the metadata at each use.
 
     The generations of the metadata documents (:meth:`Store.generation`) are compared; documents
     are read again only if one differs, and once after opening.
@@ -86,7 +86,7 @@ class _Rechecked:
 
     @property
     def stored(self) -> Any:
-        """The stored node, with metadata that is not older than requested.
+        """The stored node; its metadata was compared as recently as requested.
 
         Raises
         ------
@@ -123,7 +123,7 @@ class _Rechecked:
             self._generations = None
 
     def _lock(self) -> AbstractContextManager[None]:
-        # Safe after a fork; not the lock that the core holds while it changes a node.
+        # This lock is safe after a fork, and is not the lock of the core for changes of a node.
         return key_lock((_Rechecked, id(self)), self._present.path)
 
     def unchecked(self) -> Array | Group:

@@ -44,7 +44,7 @@ _BACKENDS = ("gnu", "ndbm", "dumb", "sqlite3", "berkeley")
 _SUFFIXES = ("", ".dat", ".dir", ".pag", ".db")
 _LOCKED = ("", ".dat", ".pag", ".db")  # the first that exists is locked
 _SQLITE = "dbm.sqlite3"
-_CLOSED_AFTER_USE = ("dbm.ndbm", "_dbm")  # they write to disk only when closed
+_CLOSED_AFTER_USE = ("dbm.ndbm", "_dbm")  # these backends write to disk only when closed
 _BERKELEY_MAGIC = {0x00053162: "btopen", 0x00061561: "hashopen"}
 
 
@@ -259,7 +259,7 @@ class DBMStore(DatabaseStore):
         opened = module.open(self.path, flag)
         if type(opened).__module__ != _SQLITE:
             return opened
-        opened.close()  # it could be used by this thread only
+        opened.close()  # other threads cannot use it
         return SQLiteTable(self.path, flag)
 
 

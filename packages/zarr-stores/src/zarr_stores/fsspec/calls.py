@@ -182,7 +182,7 @@ class TimedFileSystem:
                 if not _is_busy(error) or not attempts.again():
                     raise
                 log("retries", "%s: the server is overloaded (%d); repeating the request",
-                    self._store, error.status,  # type: ignore[attr-defined]  # it is busy
+                    self._store, error.status,  # type: ignore[attr-defined]  # an error with a status
                 )  # fmt: skip
 
     def _call(

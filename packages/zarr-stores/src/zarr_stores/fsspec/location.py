@@ -169,7 +169,7 @@ SUFFIXES = (".tar",)
 
 
 def _is_forced(url: str) -> bool:
-    """Return whether a URL needs the prefix, because another store has its scheme or none."""
+    """Return whether a URL needs ``fsspec+``: without it, another store or none opens the URL."""
     targets = (provider.target for provider in providers("store", url.partition("://")[0]))
     return not any(target.startswith(f"{__package__}:") for target in targets)
 

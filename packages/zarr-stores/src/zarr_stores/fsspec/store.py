@@ -84,11 +84,11 @@ class FsspecStore(Store):
     gap_nbytes : int
         Gap between two parts of a value, in bytes, up to which they are read together.
     timeout : float
-        Time limit in seconds of a call of an asynchronous file system, such as those for S3, GCS,
-        Azure and HTTP.  It is extended by 1 s for each 32 KiB of data.  Other file systems have their own limits.
+        Time limit in seconds of a call of an asynchronous file system (S3, GCS, Azure, HTTP), plus
+        1 s for each 32 KiB of data.  Other file systems have their own limits.
     retry_timeout : float
         Time in seconds during which calls are repeated that an HTTP server rejects with status
-        429 or 503; it waits as ``Retry-After`` says.  s3fs, gcsfs and adlfs repeat requests
+        429 or 503, after random pauses of up to 5 s.  s3fs, gcsfs and adlfs repeat requests
         themselves.
     denied_is_missing : bool
         Whether a key that may not be read, such as with status 403, is missing.

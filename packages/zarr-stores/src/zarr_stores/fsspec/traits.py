@@ -30,7 +30,7 @@ _LISTING_CACHES = {"s3fs", "gcsfs", "adlfs", "ossfs", "http", "ftp", "github"}
 _REQUESTING = {"huggingface_hub", "gist", "github", "webhdfs"}
 # Other file systems are used by one thread at a time.
 _SAFE_IN_THREADS = {"memory"} | _REQUESTING
-_RENAMING = {"sftp"}  # replace the target atomically; an open file keeps its contents
+_RENAMING = {"sftp"}  # renaming replaces the target atomically; an open file keeps its contents
 
 
 def kinds_of(kind: type[Any]) -> set[str]:

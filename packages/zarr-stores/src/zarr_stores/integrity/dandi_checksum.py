@@ -44,7 +44,7 @@ def dandi_checksum(
     str
         ``<MD5>-<number of keys>--<size in bytes>``.
     """
-    root: dict[str, Any] = {}  # files by name, and directories by name and slash
+    root: dict[str, Any] = {}  # files by name, directories by name with a slash
     for key, (size, digest) in hashes_below(store, path, progress, storage_options, _md5).items():
         *parents, name = key.split("/")
         directory = root

@@ -1,7 +1,7 @@
 """Settings and credentials of AWS that obstore does not find itself.
 
-obstore reads no files of AWS.  Without credentials it asks the metadata service of EC2 before each
-request, which no other machine has.
+obstore reads no files of AWS.  Without credentials, it asks the metadata service of EC2 before each
+request, but only instances of EC2 have this service.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BY_BOTOCORE: Final = (
     "credential_process", "login_session", "role_arn", "source_profile", "sso_account_id",
     "sso_session", "sso_start_url", "web_identity_token_file",
 )  # fmt: skip
-# Files that identify an instance of EC2, which any user can read; the second of older ones.
+# Files that identify an instance of EC2 and that any user can read; the second is for old ones.
 _FIRMWARE: Final = (
     Path("/sys/devices/virtual/dmi/id/sys_vendor"),
     Path("/sys/devices/virtual/dmi/id/bios_version"),

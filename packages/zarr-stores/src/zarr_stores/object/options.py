@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _S3_MAPPINGS: Final = ("client_kwargs", "config_kwargs", "s3_additional_kwargs")
-# They set buffers, caches and loops of fsspec, which obstore does not have; ``max_concurrency``
+# These set buffers, caches and loops of fsspec, which obstore does not have; ``max_concurrency``
 # limits connections, and the scheme of an endpoint says whether TLS is used.
 _IGNORED: Final = frozenset({
     "asynchronous", "batch_size", "cache_regions", "config_kwargs max_pool_connections",
@@ -250,7 +250,7 @@ def _settings(scheme: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, 
             for key, one in value.items():
                 if key == "default_headers" and isinstance(one, Mapping):
                     yield from ((f"the header {header}", text) for header, text in one.items())
-                elif not key.endswith("timeout"):  # has a check of its own
+                elif not key.endswith("timeout"):  # timeouts have their own check
                     yield f"the option {key}", one
         elif not name.endswith(("_config", "_provider", "timeout")) and name != "headers":
             yield f"the option {name}", value

@@ -1,4 +1,4 @@
-"""The services of object stores, and how they differ."""
+"""A table of the services of object stores and their differences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Service(NamedTuple):
     kind: str
     """Name of the class of obstore."""
     schemes: tuple[str, ...]
-    """Schemes of URLs; the first is the one that URLs in messages have."""
+    """Schemes of URLs; messages use the first one."""
     bucket: str = ""
     """The setting that names the bucket."""
     prefix: str = ""
@@ -26,7 +26,7 @@ class Service(NamedTuple):
     credentials: str = ""
     """Settings for credentials, for messages."""
     names: Mapping[str, str] = {}
-    """Settings by the names of s3fs, gcsfs or adlfs; an option in a mapping has two names."""
+    """Settings by their names in s3fs, gcsfs or adlfs; an option in a mapping has two names."""
     bulk: int = 1
     """Maximum number of keys that one request removes."""
     has_suffix_ranges: bool = True
@@ -84,4 +84,4 @@ BY_KIND: Final = {service.kind: service for service in _SERVICES}
 BY_SCHEME: Final = {scheme: service for service in _SERVICES for scheme in service.schemes}
 """Services by the scheme of a URL."""
 OTHER: Final = Service("", ("object",))
-"""A class of obstore that is none of a service, such as a store in memory."""
+"""For classes of obstore without a service, such as a store in memory."""

@@ -67,7 +67,7 @@ class ReferenceStore(ImmutableStore, ReaderStore):
     templates : mapping, optional
         Templates that replace those of the document.
     remote_protocol : str, optional
-        Scheme of targets without one.
+        The scheme of targets that have no scheme.
     remote_options : mapping, optional
         Options of the stores of remote targets, as ``storage_options`` for their URLs.
     target_protocol : str, optional

@@ -47,13 +47,13 @@ def _observed(
     nbytes: Callable[..., int] = _nothing,
     convert: Callable[[Any], Any] = lambda result: result,
 ) -> _Method:
-    """Return a method that performs the same method of the inner store.
+    """Return a method that calls the same method of the inner store through ``perform``.
 
-    ``nbytes`` takes the result and the arguments, ``convert`` the result of the inner store.
+    ``nbytes`` takes the result and the arguments; ``convert`` takes the result of the inner store.
     """
     name = method.__name__
 
-    @wraps(method, updated=())  # not abstract
+    @wraps(method, updated=())  # without __isabstractmethod__
     def observed(self: ObservedStore, first: Any, *others: Any) -> Any:
         if isinstance(first, str):
             keys = first

@@ -19,10 +19,10 @@ __all__ = ["PrefixStore"]
 
 
 def _translated(method: _Method) -> _Method:
-    """Return a method that calls the same method of the inner store with the key of that store."""
+    """Return a method that calls the same method of the inner store with the prefixed key."""
     name = method.__name__
 
-    @wraps(method, updated=())  # not abstract
+    @wraps(method, updated=())  # without __isabstractmethod__
     def translated(self: PrefixStore, key: str, *others: Any, **options: Any) -> Any:
         return getattr(self.inner, name)(self._key(key), *others, **options)
 

@@ -40,7 +40,7 @@ _METHODS = (ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA)
 _DEFLATE_RATIO = 1032  # two bits of deflated data expand to at most 258 bytes
 _MOST_OVERHEAD = 1 << 16  # bytes of compressed data in addition to twice the size
 _LEAST_DICTIONARY = 1 << 12
-_UNKNOWN_SIZE = b"\xff" * 8  # of the data of a .lzma file
+_UNKNOWN_SIZE = b"\xff" * 8  # the size in the header of a .lzma file
 _DAMAGE = (
     "the file is not a zip archive, is truncated, is being written, or its writer was killed "
     "before close(). zarr_stores.zip.recover.recover(path, new_path) copies its complete values"

@@ -20,7 +20,7 @@ from zarr_stores.zip.store import ZipStore
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_IN_EXTRA_FIELD = 0xFFFFFFFF  # a size that an extra field has
+_IN_EXTRA_FIELD = 0xFFFFFFFF  # the size is in an extra field
 _SIZES_FOLLOW = 0x8
 _ZIP64 = struct.Struct("<HHQQ")  # kind and length of the field, size and compressed size
 
@@ -65,7 +65,7 @@ def recover(path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> i
 
 
 def _entries(archive: Archive, path: object) -> Iterator[ZipInfo]:
-    """Iterate over the entries by their headers, because the central directory is missing."""
+    """Iterate over the entries by their local headers; the central directory may be missing."""
     source, position = archive.source, 0
     while position + LOCAL_HEADER.size <= source.size:
         header = LOCAL_HEADER.unpack(source.read(position, LOCAL_HEADER.size))

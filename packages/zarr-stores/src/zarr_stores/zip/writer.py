@@ -87,7 +87,7 @@ class Writer:
         """Write the central directory, with each name once; the next value replaces it."""
         if self.abandoned or not self.changed:
             return
-        directory = copy(self._zip)  # which is closed, and this archive not
+        directory = copy(self._zip)  # the copy is closed, this archive is not
         directory.filelist = [*directory.NameToInfo.values()]
         try:
             directory.close()  # the stream remains open

@@ -84,7 +84,7 @@ class Committed:
     length: int  # number of committed steps
     growing: dict[str, Growing]  # the arrays with the dimension, by name
     fixed: dict[str, Array]  # the other arrays
-    ancestors: list[str]  # groups above that have consolidated metadata, too
+    ancestors: list[str]  # groups above with consolidated metadata
     incomplete: Collection[str]  # arrays whose creation was interrupted
 
     def commit(self, length: int) -> None:

@@ -144,7 +144,7 @@ _BLOSC_MIN = 128  # bytes; less are never compressed
 
 
 def blosc_shuffle(number: Any, typesize: int) -> int:
-    """Return the shuffle of a number of version 2; -1 is chosen by the size of an element."""
+    """Return the shuffle for a number in version 2; -1 depends on the size of an element."""
     if isinstance(number, bool) or number not in (-1, 0, 1, 2):
         raise StoredDataError(f"blosc: shuffle is {number!r}, not a number")
     return int(number) if number != -1 else 2 if typesize == 1 else 1
