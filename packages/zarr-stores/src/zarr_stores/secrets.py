@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ _SECRET = re.compile(
 # Values that refer to credentials, or mean that there are none.
 _PUBLIC = frozenset({"", "anon", "browser", "cache", "cloud", "false", "google_default", "true"})
 _USER = re.compile(r"(?<=://)[^/@\s'\"]+@")
+# User and password, in which "/", "?" and "#" are not encoded; a port is no password.
+_PASSWORD = re.compile(r"(?<=://)[^/?#@:]*:(?!\d+(?:[/?#]|$))[^@]*@")
 _QUERY = re.compile(r"(?<=://)([^\s'\"?]+)\?[^\s'\")>]+")
 _MASK = "***"
 
@@ -53,6 +56,7 @@ def plain_url(url: str) -> str:
 
     Does not use ``urlsplit``, which raises an error for invalid URLs.
     """
+    url = _PASSWORD.sub("", url)  # first, because it can contain the other separators
     scheme, separator, rest = re.split(r"[?#]", url, maxsplit=1)[0].partition("://")
     host, slash, path = rest.partition("/")
     user, _, behind = host.rpartition("@")
@@ -99,10 +103,11 @@ def _secrets(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def _is_public(value: Any) -> bool:
     if value is None or isinstance(value, bool):
         return True
-    # Paths of credential files are not secret.
-    return isinstance(value, str) and (
-        value in _PUBLIC or value.startswith(("/", "~/")) or value.endswith(".json")
-    )
+    if not isinstance(value, str):
+        return False
+    # Paths of credential files are not secret.  A key can begin with a slash as well.
+    is_path = value.startswith(("/", "~/")) and os.path.exists(os.path.expanduser(value))
+    return value in _PUBLIC or value.endswith(".json") or is_path
 
 
 def _words(value: Any) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
@@ -100,7 +99,7 @@ class LRUCacheStore(MemoryCachingStore):
     def get(self, key: str) -> Buffer | None:
         value: Buffer | int | None = self._values.use(key)
         if value is None:
-            value = self._load(key, sys.maxsize)
+            value = self._load(key, None)
         assert not isinstance(value, int)  # no value is longer
         return value
 
@@ -112,10 +111,11 @@ class LRUCacheStore(MemoryCachingStore):
             return self._load(key, limit)
         return len(value) if len(value) > limit else value
 
-    def _load(self, key: str, limit: int) -> Buffer | int | None:
+    def _load(self, key: str, limit: int | None) -> Buffer | int | None:
         """Read a value from the inner store and keep it."""
         state = self._values.missed(key)
-        value = self.inner.get_limited(key, limit)
+        inner = self.inner
+        value = inner.get(key) if limit is None else inner.get_limited(key, limit)
         if value is None or isinstance(value, int):
             return value
         frozen = _frozen(value)

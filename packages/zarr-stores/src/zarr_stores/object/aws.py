@@ -138,9 +138,14 @@ def _has_metadata_service(options: Mapping[str, Any]) -> bool:
     if os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
         return False
     stated = "metadata_endpoint" in map(_plain, options) or "AWS_METADATA_ENDPOINT" in os.environ
-    return stated or any(
-        "amazon" in path.read_text().lower() for path in _FIRMWARE if path.exists()
-    )
+    return stated or any(map(_names_amazon, _FIRMWARE))
+
+
+def _names_amazon(path: Path) -> bool:
+    try:
+        return b"amazon" in path.read_bytes().lower()
+    except OSError:  # missing, or readable by administrators only
+        return False
 
 
 def _profiles() -> dict[str, dict[str, str]]:

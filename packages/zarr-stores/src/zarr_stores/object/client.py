@@ -342,7 +342,7 @@ class Client:
         """Store a value atomically."""
         size = len(value) if isinstance(value, _BUFFERS) else sum(map(len, value))
         several = size > _MULTIPART and not self._files
-        attempts = Attempts(count=_WRITES)
+        attempts = Attempts(count=_WRITES, first=0.01, longest=0.1)
         while True:
             try:
                 self.put(key, value, use_multipart=several, chunk_size=_PART)

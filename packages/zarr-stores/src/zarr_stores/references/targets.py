@@ -8,12 +8,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from zarr_core.extension import Store, StoreReadError
+from zarr_core.extension import Store, StoreError, StoreReadError
 from zarr_core.stores.local import LocalStore
 
 from zarr_stores.fsspec import FsspecStore
 from zarr_stores.object import ObjectStore
-from zarr_stores.secrets import names_of_secrets
+from zarr_stores.secrets import names_of_secrets, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -188,6 +188,12 @@ def _headers(options: Mapping[str, Any]) -> dict[str, str]:
 def _without_redirects(root: str, options: Mapping[str, Any]) -> Store:
     """A store of a web server that does not follow redirects, which obstore always does."""
     kept = {name: options[name] for name in ("max_concurrency", "gap_nbytes") if name in options}
+    if others := options.keys() - kept.keys() - {"client_options", "headers"}:
+        raise StoreError(
+            f"with allow=, remote_options can be headers, client_options, max_concurrency and "
+            f"gap_nbytes, not {', '.join(sorted(others))}",
+            without_secrets(root),
+        )
     return FsspecStore.from_url(
         f"fsspec+{root}", read_only=True, headers=_headers(options), allow_redirects=False, **kept
     )
