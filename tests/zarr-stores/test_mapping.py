@@ -42,7 +42,7 @@ class InHDF5(MutableMapping):
         self.file = file
 
     def __getitem__(self, key):
-        return self.file[f"{key}/value"]  # a dataset, to be read as an array
+        return self.file[f"{key}/value"][...]
 
     def __setitem__(self, key, value):
         self.file.pop(f"{key}/value", None)

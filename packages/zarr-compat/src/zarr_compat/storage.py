@@ -258,8 +258,9 @@ class FsspecStore(CoreStore):
         from fsspec.core import url_to_fs  # type: ignore[import-untyped]  # optional, untyped
 
         text = os.fspath(url)
-        name = text if "::" in text else f"fsspec+{text if '://' in text else f'file://{text}'}"
-        options = dict(storage_options or {})
+        is_local = "://" not in text or text.startswith("file://")
+        name = text if "::" in text or is_local else f"fsspec+{text}"
+        options = {} if is_local else dict(storage_options or {})
 
         def reopen(read_only: bool) -> zarr_core.Store:
             return zarr_core.resolve_store_path(name, read_only=read_only, storage_options=options)[
