@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 from chunk_axes import even, uneven
 from hypothesis import given, settings
-from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
+from zarr_core.interfaces.selection import (
+    BasicIndexer,
+    CoordinateIndexer,
+    MaskIndexer,
+    OrthogonalIndexer,
+)
 from zarr_core.selection import array_projection
 from zarr_core.selection.projection import project, project_dimension, put, take
 
@@ -59,7 +64,7 @@ def cases(draw, kind: str):
         index[place] = draw(indices(shape[place]))
         return shape, axes, OrthogonalIndexer(tuple(index))
     if kind == "mask":
-        return shape, axes, CoordinateIndexer(draw(hnp.arrays(bool, shape)).nonzero())
+        return shape, axes, MaskIndexer(draw(hnp.arrays(bool, shape)))
     count = 0 if 0 in shape else draw(st.integers(0, 20))
     return (
         shape,
@@ -70,6 +75,8 @@ def cases(draw, kind: str):
 
 def direct(array: np.ndarray, selection) -> np.ndarray:
     """The selected elements, computed from explicit coordinates."""
+    if isinstance(selection, MaskIndexer):
+        return array[selection.mask]
     if isinstance(selection, CoordinateIndexer):
         return array[selection.index] if selection.index else array.reshape(1)
     coordinates = [
@@ -108,7 +115,7 @@ def check_parts(shape, axes, selection) -> None:
         out[part.out_selection] = taken
         times[part.out_selection] += 1
         ordered = isinstance(part.chunk_selection, BasicIndexer) and taken.shape == chunk.shape
-        if not isinstance(part.chunk_selection, CoordinateIndexer):
+        if not isinstance(part.chunk_selection, CoordinateIndexer | MaskIndexer):
             assert part.is_whole_encoded_chunk == (ordered and bool((taken == chunk).all()))
         inside = set(chunk[chunk >= 0].tolist())
         assert part.is_complete_chunk == (set(taken.ravel().tolist()) == inside)
@@ -136,7 +143,7 @@ def test_parts_of_many_points_or_large_grids(name, limit, case):
         check_parts(*case)
 
 
-@pytest.mark.parametrize("kind", ["random", "sorted"])
+@pytest.mark.parametrize("kind", ["random", "sorted", "mask"])
 @pytest.mark.parametrize("ndim", [1, 2])
 def test_points_take_at_most_24_bytes(kind, ndim):
     count, side = 400_000, 800_000 if ndim == 1 else 900
@@ -145,12 +152,16 @@ def test_points_take_at_most_24_bytes(kind, ndim):
     if kind == "sorted":
         index = tuple(np.sort(part) for part in index)
     selection = OrthogonalIndexer(index) if ndim == 1 else CoordinateIndexer(index)
+    if kind == "mask":
+        mask = np.zeros((side,) * ndim, bool)
+        mask[index] = True
+        selection = MaskIndexer(mask)
     tracemalloc.start()
     for _ in project(selection, axes, complete=False):
         pass
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < count * {"random": 24, "sorted": 10}[kind] + 500_000
+    assert peak < count * {"random": 24, "sorted": 10, "mask": 4}[kind] + 500_000
 
 
 def test_points_in_order_are_not_sorted(monkeypatch):

@@ -18,6 +18,7 @@ from zarr_core.extension import (
     escape_controls,
 )
 from zarr_core.hierarchy.array import parse_selection
+from zarr_core.interfaces.selection import MaskIndexer
 from zarr_core.messages import format_bytes
 from zarr_core.selection.projection import project, project_dimension
 from zarr_core.threads import concurrent_map
@@ -297,7 +298,7 @@ def _inner_axes(codecs: PreparedCodecChain) -> tuple[ChunkAxis, ...]:
 
 
 def _inner_parts(codecs: PreparedCodecChain, part: ChunkPart) -> Iterator[ChunkPart]:
-    return similar_parts(part.inside, _inner_axes(codecs))
+    return similar_parts(_without_mask(part.inside), _inner_axes(codecs))
 
 
 def _inner_chunks(stored: StoredArray, parts: Iterable[ChunkPart]) -> int:
@@ -306,6 +307,10 @@ def _inner_chunks(stored: StoredArray, parts: Iterable[ChunkPart]) -> int:
         for part in parts
         for inner in _inner_parts(_codecs(stored, part), part)
     )
+
+
+def _without_mask(inside: Any) -> Any:
+    return inside.to_coordinates() if isinstance(inside, MaskIndexer) else inside
 
 
 def _codecs(stored: StoredArray, part: ChunkPart) -> PreparedCodecChain:
@@ -409,7 +414,7 @@ def _requests(
         return 1 + requests, stop - start + min(size, amount)
     if part.is_complete:
         return 1, size
-    requests, amount = _element_ranges(codecs, part.inside, size)
+    requests, amount = _element_ranges(codecs, _without_mask(part.inside), size)
     # The request that opens a value of a remote store reads its first part.
     opening = store.max_concurrency is not None
     return opening + requests, min(size, opening * store.traits.opening_nbytes + amount)
@@ -419,7 +424,7 @@ def _inner_ranges(
     codecs: PreparedCodecChain, part: ChunkPart, sizes: NDArray | None
 ) -> tuple[NDArray, NDArray]:
     """Return starts and stops of the selected inner chunks, as if they are stored in C order."""
-    axes, inside = _inner_axes(codecs), part.inside
+    axes, inside = _inner_axes(codecs), _without_mask(part.inside)
     grid = tuple(axis.count for axis in axes)
     if sizes is None:
         assert codecs.inner_codecs is not None

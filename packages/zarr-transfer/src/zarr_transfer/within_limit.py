@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from zarr_core.hierarchy.array import check_out, parse_selection
 from zarr_core.hierarchy.assigned_values import assigned_values, is_chunked
+from zarr_core.interfaces.selection import MaskIndexer
 from zarr_core.selection.projection import project
 from zarr_core.threads import available_threads, in_one_thread, parallel_for
 
@@ -195,6 +196,8 @@ def _for_each(
 def _in_array(part: ChunkProjection, axes: Sequence[ChunkAxis]) -> Any:
     """Return the selected elements of a chunk, relative to the array."""
     inside: Any = part.chunk_selection
+    if isinstance(inside, MaskIndexer):
+        inside = inside.to_coordinates()
     starts = [axis.start(at) for axis, at in zip(axes, part.chunk_coords, strict=True)]
     index = tuple(
         slice(item.start + start, item.stop + start, item.step)

@@ -35,7 +35,7 @@ from zarr_core.interfaces.codec import (
     PartialEncodeCodec,
     SubchunkCodec,
 )
-from zarr_core.interfaces.selection import BasicIndexer
+from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.location import NO_LOCATION, Location
 from zarr_core.registry.discovery import name_of
 from zarr_core.registry.resolve import create_extension, must_be_complete
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
-    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.selection import AnySelection, Selection
     from zarr_core.interfaces.store import Buffers
 
     Array = np.ndarray[Any, Any]
@@ -431,7 +431,7 @@ class PreparedCodecChain:
         name, codec, _, _ = decoders[-1]
         codec_calls.call(ChunkDecodeError, name, codec.decode_into, data, out)
 
-    def decode_into(self, data: Buffer, out: Array, selection: Selection | None = None) -> None:
+    def decode_into(self, data: Buffer, out: Array, selection: AnySelection | None = None) -> None:
         """Decode a chunk, or the selected elements, into an array of that shape and any strides."""
         # Without compression, or if the size is unknown: an array, perhaps of the stored bytes, from
         # which elements are copied.
@@ -454,7 +454,7 @@ class PreparedCodecChain:
                 array = self._decode_array(buffer)
                 out[...] = array if selection is None else take(array, selection)
 
-    def _decode_selected(self, data: Buffer, selection: Selection | None, out: Array) -> bool:
+    def _decode_selected(self, data: Buffer, selection: AnySelection | None, out: Array) -> bool:
         """Decode only the selected inner chunks; others may be missing.  Return whether it did."""
         name, codec = self._serializer_name, self.array_to_bytes
         last = self._serialized
@@ -465,7 +465,7 @@ class PreparedCodecChain:
             codec_calls.partial_decode(name, codec, BufferByteReader(data), last, *part)
         return part is not None
 
-    def partial_decode(self, reader: ByteReader, selection: Selection, out: Array) -> None:
+    def partial_decode(self, reader: ByteReader, selection: AnySelection, out: Array) -> None:
         """Decode a part of a stored chunk, reading no more than needed.
 
         Only if :attr:`prefers_partial_decode`.  ``out`` has the shape of the selection.
@@ -543,7 +543,7 @@ class PreparedCodecChain:
         return data
 
     def partial_encode(
-        self, reader: ByteReader | None, selection: Selection, value: Array
+        self, reader: ByteReader | None, selection: AnySelection, value: Array
     ) -> Buffers | None:
         """Encode a stored or missing chunk with new elements in a part.
 
@@ -577,11 +577,13 @@ class PreparedCodecChain:
                 data = (octets != 0).tobytes()
         return data
 
-    def _encoded_part(self, selection: Selection, part: Array) -> tuple[Selection, Array] | None:
+    def _encoded_part(self, selection: AnySelection, part: Array) -> tuple[Selection, Array] | None:
         """The part of the input of the array -> bytes codec that encodes a part of the chunk.
 
         None if it needs the whole chunk.
         """
+        if isinstance(selection, MaskIndexer):
+            selection = selection.to_coordinates()
         for codec in self.array_to_array:
             encoded = codec.encoded_part(selection, part)
             if encoded is None:

@@ -22,7 +22,7 @@ import numpy as np
 from zarr_core.engine.scratch import Scratch, remote_memory
 from zarr_core.errors import ChunkDecodeError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
-from zarr_core.interfaces.selection import BasicIndexer
+from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.interfaces.store import CachingStore
 from zarr_core.messages import log
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
-    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Store
 
     Array = np.ndarray[Any, Any]
@@ -42,6 +42,7 @@ THREADS_PAY_NBYTES = 1 << 16
 """Decoded bytes of a chunk above which threads are always faster."""
 
 _UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
+_DENSE = 16  # if one element in so many is selected, all are read
 _ATTEMPTS = 5  # to read a value that is being replaced
 _MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
 _MAX_REMOTE_NBYTES = 1 << 17  # larger ones count for the limit of memory of remote reads
@@ -67,7 +68,7 @@ class ChunkReader:
             and (codecs.decoded.nbytes or 0) < THREADS_PAY_NBYTES
         )
 
-    def nbytes_at_once(self, selection: Selection) -> int | None:
+    def nbytes_at_once(self, selection: AnySelection) -> int | None:
         """Bytes that are decoded at once for a chunk; they decide whether threads are used."""
         codecs = self.codecs
         if not codecs.prefers_partial_decode or codecs.inner_codecs is not None:
@@ -77,7 +78,7 @@ class ChunkReader:
             return prod(map(min, selection.shape, codecs.decoded.shape)) * codecs.dtype.itemsize
         return 0
 
-    def read(self, key: str, selection: Selection | None, out: Array) -> bool:
+    def read(self, key: str, selection: AnySelection | None, out: Array) -> bool:
         """Read the selected elements of a chunk, or all; return whether the chunk is stored."""
         codecs, store = self.codecs, self.store
         data: Buffer | int | None
@@ -95,7 +96,7 @@ class ChunkReader:
                     octets[:] = data
                 return True
         # In part: the codecs request what they need, such as an index and then inner chunks.
-        elif codecs.prefers_partial_decode:
+        elif codecs.prefers_partial_decode and not self._is_dense(selection):
             part = codecs.full_selection if selection is None else selection
             return read_open(
                 store, key, codecs.prefetch, lambda value: codecs.partial_decode(value, part, out)
@@ -120,7 +121,15 @@ class ChunkReader:
                 codecs.decode_into(data, out, selection)
         return data is not None
 
-    def _decode_large(self, value: ByteReader, selection: Selection | None, out: Array) -> None:
+    def _is_dense(self, selection: AnySelection | None) -> bool:
+        """Whether a mask selects so many elements of a chunk that all are read."""
+        return (
+            isinstance(selection, MaskIndexer)
+            and self.codecs.inner_codecs is None
+            and selection.shape[0] * _DENSE >= selection.mask.size
+        )
+
+    def _decode_large(self, value: ByteReader, selection: AnySelection | None, out: Array) -> None:
         """Receive a value of a remote store when memory for it is available, and decode it."""
         codecs, nbytes = self.codecs, value.size
         codecs.check_size(nbytes)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.codec import Codec
     from zarr_core.interfaces.format import Format
     from zarr_core.interfaces.native import NativePlan
-    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Store
     from zarr_core.registry.overrides import Extensions
     from zarr_core.selection.projection import ChunkProjection
@@ -142,7 +142,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
 
     # --- elements ---
 
-    def read(self, selection: Selection, out: Array) -> None:
+    def read(self, selection: AnySelection, out: Array) -> None:
         """Read a selection into an array of its shape and the data type."""
         if not out.size:
             return

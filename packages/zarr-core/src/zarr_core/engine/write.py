@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.interfaces.byte_reader import ByteReader
-    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.selection import AnySelection
     from zarr_core.interfaces.store import Buffers, Store
     from zarr_core.selection.projection import ChunkProjection
 
@@ -123,7 +123,7 @@ class _Batch:
 
 def write(
     stored: StoredArray,
-    selection: Selection,
+    selection: AnySelection,
     value: Array,
     fields: str | list[str] | None = None,
 ) -> None:
@@ -147,7 +147,7 @@ def write(
 
 
 def _write_chunks(
-    stored: StoredArray, selection: Selection, value: Array, fields: str | list[str] | None
+    stored: StoredArray, selection: AnySelection, value: Array, fields: str | list[str] | None
 ) -> None:
     codecs = stored.codecs
     parallel = True if fields else stored.parallel(codecs.inner_chunk_nbytes)
@@ -191,7 +191,7 @@ def _cast(stored: StoredArray, values: Array) -> Array:
 
 
 def _stored_projections(
-    stored: StoredArray, selection: Selection, value: Array
+    stored: StoredArray, selection: AnySelection, value: Array
 ) -> Iterator[ChunkProjection] | None:
     """The projections onto stored chunks alone, if missing chunks contain the value; otherwise None."""
     store = stored.chunk_store
@@ -283,7 +283,7 @@ class _ChunkWriter:
             self.unconfirmed.fail([key], error)
 
     def _update(
-        self, codecs: PreparedCodecChain, key: str, selection: Selection, elements: Array
+        self, codecs: PreparedCodecChain, key: str, selection: AnySelection, elements: Array
     ) -> None:
         """Change a part of a stored chunk; read it again if it cannot be decoded."""
         change = partial(self._change, codecs, selection, elements)
@@ -295,7 +295,7 @@ class _ChunkWriter:
     def _change(
         self,
         codecs: PreparedCodecChain,
-        selection: Selection,
+        selection: AnySelection,
         elements: Array,
         reader: ByteReader | None,
     ) -> Buffers | None:

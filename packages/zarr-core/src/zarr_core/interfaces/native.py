@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.selection import MaskIndexer, Selection
 
     Array = np.ndarray[Any, Any]
 
@@ -30,7 +30,7 @@ class NativePlan(ABC):
 
     @abstractmethod
     def read(
-        self, array: Any, selection: Selection, out: Array
+        self, array: Any, selection: Selection | MaskIndexer, out: Array
     ) -> Collection[tuple[int, ...]] | None:
         """Read a selection.
 
@@ -64,7 +64,7 @@ class NativePlan(ABC):
 
     @abstractmethod
     def write(
-        self, array: Any, selection: Selection, value: Array
+        self, array: Any, selection: Selection | MaskIndexer, value: Array
     ) -> Collection[tuple[int, ...]] | None:
         """Write a selection; chunks that are not written completely must be left to Python.
 

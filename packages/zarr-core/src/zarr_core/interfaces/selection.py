@@ -91,5 +91,30 @@ class CoordinateIndexer:
         return flat
 
 
+@dataclass
+class MaskIndexer:
+    """The elements where a mask is true; codecs receive them as a :class:`CoordinateIndexer`.
+
+    Parameters
+    ----------
+    mask : ndarray of bool
+        Has the shape of the array, or of the part of a chunk inside the array.
+    """
+
+    mask: np.ndarray[Any, np.dtype[np.bool_]]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the selection: one dimension."""
+        return (int(self.mask.sum()),)
+
+    def to_coordinates(self) -> CoordinateIndexer:
+        """Return the same elements as coordinates."""
+        return CoordinateIndexer(self.mask.nonzero())
+
+
 Selection: TypeAlias = BasicIndexer | OrthogonalIndexer | CoordinateIndexer
-"""A selection in one of the forms that the engine and codecs handle."""
+"""A selection as codecs receive it."""
+
+AnySelection: TypeAlias = Selection | MaskIndexer
+"""A selection as the engine handles it."""

@@ -1,4 +1,4 @@
-"""Projections of index arrays onto chunks, without a Python step for each element.
+"""Projections of index arrays and masks onto chunks, without a Python step for each element.
 
 Elements are sorted by the numbers of their chunks, unless they already are in that order.  This
 takes at most 24 bytes per element at once: the order, the memory of the sort, and the numbers.
@@ -7,15 +7,16 @@ Everything else is computed chunk by chunk.
 
 from __future__ import annotations
 
+from itertools import groupby
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.interfaces.selection import CoordinateIndexer
+from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, MaskIndexer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.selection import Indices
@@ -181,3 +182,41 @@ def project_coordinates(
         if complete and end - first >= volume:
             is_complete = _covers(chunk_selection.flat_index(lengths), volume)
         yield chunk, chunk_selection, (out_selection,), is_complete, False
+
+
+def project_mask(
+    mask: Array,
+    boxes: Iterable[tuple[tuple[int, ...], tuple[slice, ...]]],
+    axes: Sequence[ChunkAxis],
+) -> Iterator[tuple[tuple[int, ...], Any, tuple[slice | Indices], bool, bool]]:
+    """Divide a mask at the edges of chunks; yield the fields of a ``ChunkProjection``.
+
+    ``boxes`` are the grid coordinates and elements of every chunk, in C order.
+    """
+    offset = 0  # selected elements before this row of chunks
+    for _, group in groupby(boxes, lambda box: box[0][0]):
+        row = list(group)
+        positions = None
+        if len(row) > 1:  # elements of a chunk are not adjacent in the result
+            selected = mask[row[0][1][0]]
+            positions = selected.cumsum().reshape(selected.shape)
+            positions += offset - 1
+        for coords, box in row:
+            chunk_mask = mask[box]
+            count = int(np.count_nonzero(chunk_mask))
+            if not count:
+                continue
+            out_selection: slice | Indices = slice(offset, offset + count, 1)
+            if positions is not None:
+                out_selection = positions[(slice(None), *box[1:])][chunk_mask]
+            is_complete = count == chunk_mask.size
+            chunk_selection: BasicIndexer | MaskIndexer = MaskIndexer(chunk_mask)
+            is_whole = is_complete and chunk_mask.ndim == 1
+            if is_whole:
+                chunk_selection = BasicIndexer((slice(0, count, 1),))
+                is_whole = count == axes[0].length(coords[0])
+            yield coords, chunk_selection, (out_selection,), is_complete, is_whole
+            if positions is None:
+                offset += count
+        if positions is not None:
+            offset = int(positions.reshape(-1)[-1]) + 1

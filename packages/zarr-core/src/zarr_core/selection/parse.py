@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from zarr_core.errors import SelectionError
-from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
+from zarr_core.interfaces.selection import (
+    BasicIndexer,
+    CoordinateIndexer,
+    MaskIndexer,
+    OrthogonalIndexer,
+)
 from zarr_core.messages import quoted
 from zarr_core.selection.array_projection import progression
 from zarr_core.selection.projection import outer_product
@@ -26,11 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.interfaces.chunk_grid import ChunkAxis
-    from zarr_core.interfaces.selection import Indices, Selection
+    from zarr_core.interfaces.selection import AnySelection, Indices, Selection
 
     Array = np.ndarray[Any, Any]
 
 _LARGEST = int(np.iinfo(np.intp).max)
+_SPARSE = 8  # bytes of a coordinate per byte of a mask
 _INSTEAD = "use oindex for the outer product of arrays, or vindex for points"
 
 
@@ -39,7 +45,7 @@ class ParsedSelection(NamedTuple):
 
     Parameters
     ----------
-    selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
+    selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
         The selected elements.  ``selection.shape`` is the *engine's shape*: one axis per
         dimension, or one axis of coordinates.
     shape : tuple of int
@@ -56,7 +62,7 @@ class ParsedSelection(NamedTuple):
         an argument for :func:`numpy.transpose`.
     """
 
-    selection: Selection
+    selection: AnySelection
     shape: tuple[int, ...]
     reversed_axes: tuple[int, ...] = ()
     scalar: bool = False
@@ -416,8 +422,8 @@ def _points(
 ) -> ParsedSelection:
     """Indices along several dimensions: the selection as points, even along its slices."""
     size = prod(result_shape)
-    if not parts and not size:  # an empty index would select the element
-        return ParsedSelection(CoordinateIndexer((np.empty(0, np.intp),)), result_shape)
+    if not parts and not size:
+        return ParsedSelection(MaskIndexer(np.zeros((), bool)), result_shape)
     if not parts and size != 1:
         raise SelectionError(
             "no element of an array without dimensions is selected; read it with array[()], "
@@ -539,25 +545,28 @@ def _within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...])
     return indices
 
 
-def _mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Selection:
-    """Return the selection of the elements where a mask is true, in C order.
+def _mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> AnySelection:
+    """The selection of the elements where a mask is true, in C order.
 
-    If these are all elements of a box, it is a BasicIndexer, which needs no coordinates.
+    A BasicIndexer if they are all elements of a box; the indexer of their coordinates if those take
+    less memory than the mask; otherwise a MaskIndexer.
     """
     if mask.dtype.kind != "b":
         raise SelectionError(f"a mask holds booleans, not {mask.dtype}", shape)
     if mask.shape != shape:
         raise SelectionError(f"a mask of shape {mask.shape} does not fit", shape)
+    count = np.count_nonzero(mask)
+    if count * mask.ndim * _SPARSE <= mask.size:
+        points = tuple(np.ascontiguousarray(indices) for indices in np.nonzero(mask))
+        return _points_selection(points)
     box: list[slice] = []
     inside = mask
     for axis in range(mask.ndim):
         others = tuple(other for other in range(mask.ndim) if other != axis)
         some = np.flatnonzero(inside.any(axis=others))
-        box.append(slice(int(some[0]), int(some[-1]) + 1, 1) if len(some) else slice(0, 0, 1))
+        box.append(slice(int(some[0]), int(some[-1]) + 1, 1))
         inside = mask[tuple(box)]
-    if inside.all():
-        return BasicIndexer(tuple(box))
-    return _points_selection(tuple(map(np.ascontiguousarray, np.nonzero(mask))))
+    return BasicIndexer(tuple(box)) if count == inside.size else MaskIndexer(mask)
 
 
 def _points_selection(points: tuple[Indices, ...]) -> Selection:

@@ -13,14 +13,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
-from zarr_core.selection.array_projection import project_coordinates, project_indices
+from zarr_core.interfaces.selection import (
+    BasicIndexer,
+    CoordinateIndexer,
+    MaskIndexer,
+    OrthogonalIndexer,
+)
+from zarr_core.selection.array_projection import (
+    project_coordinates,
+    project_indices,
+    project_mask,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from zarr_core.interfaces.chunk_grid import ChunkAxis
-    from zarr_core.interfaces.selection import Indices, Selection
+    from zarr_core.interfaces.selection import AnySelection, Indices, Selection
 
     Array = np.ndarray[Any, Any]
     DimIndex: TypeAlias = slice | Indices
@@ -41,8 +50,8 @@ class ChunkProjection(NamedTuple):
     ----------
     chunk_coords : tuple of int
         Coordinates of the chunk in the chunk grid.
-    chunk_selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
-        The selected elements, relative to the chunk.
+    chunk_selection : BasicIndexer, OrthogonalIndexer, CoordinateIndexer or MaskIndexer
+        The selected elements, relative to the chunk.  A MaskIndexer only in projections of one.
     out_selection : tuple
         Their place in an array with the shape of the selection, as a NumPy index.  The
         result is a view if ``chunk_selection`` is a BasicIndexer.
@@ -55,7 +64,7 @@ class ChunkProjection(NamedTuple):
     """
 
     chunk_coords: tuple[int, ...]
-    chunk_selection: Selection
+    chunk_selection: Selection  # for codecs, which divide no MaskIndexer
     out_selection: tuple[Any, ...]
     is_complete_chunk: bool
     is_whole_encoded_chunk: bool
@@ -69,7 +78,7 @@ _chunk_projection = partial(tuple.__new__, ChunkProjection)
 
 
 def project(
-    selection: Selection,
+    selection: AnySelection,
     axes: Sequence[ChunkAxis],
     complete: bool = True,
     chunk_key: ChunkKey | None = None,
@@ -95,9 +104,13 @@ def project(
         tables = [project_dimension(item, axis, complete) for item, axis in pairs]
         return _combine(tables, outer_product, open_mesh)
     if isinstance(selection, CoordinateIndexer):
-        if not axes and not selection.index:
+        if not axes:
             return iter((ChunkProjection((), selection, (slice(0, 1, 1),), True, False),))
         return map(_chunk_projection, project_coordinates(selection.index, axes, complete))
+    if isinstance(selection, MaskIndexer):
+        whole = BasicIndexer(tuple(slice(0, size, 1) for size in selection.mask.shape))
+        boxes = ((chunk, box) for chunk, _, box, _, _ in _project_slices(whole, axes, None))
+        return map(_chunk_projection, project_mask(selection.mask, boxes, axes))
     # The loop is only for slices within a single chunk.
     coords = []
     chunk_slices = []
@@ -238,11 +251,14 @@ def _project_slice(index: slice, axis: ChunkAxis) -> Iterator[DimProjection]:
 # --- elements of a chunk in memory ---
 
 
-def take(array: Array, selection: Selection) -> Array:
+def take(array: Array, selection: AnySelection) -> Array:
     """Return the selected elements of a chunk: a view for a BasicIndexer, otherwise a copy."""
     if isinstance(selection, BasicIndexer):
         # Without dimensions NumPy would return a scalar instead of a view.
         return array[selection.index] if selection.index else array
+    if isinstance(selection, MaskIndexer):
+        inside: Array = _inside(array, selection.mask)[selection.mask]
+        return inside
     if isinstance(selection, CoordinateIndexer):
         points = selection.index
         if len(points) > 1 and len(points[0]) > _MANY and array.flags.c_contiguous:
@@ -257,7 +273,12 @@ def take(array: Array, selection: Selection) -> Array:
     return part
 
 
-def put(array: Array, selection: Selection, values: Array | Any) -> None:
+def _inside(array: Array, mask: Array) -> Array:
+    """The part of a chunk inside the array, which has the shape of a mask."""
+    return array[tuple(slice(0, length) for length in mask.shape)]
+
+
+def put(array: Array, selection: AnySelection, values: Array | Any) -> None:
     """Assign to the selected elements; of several values for one element the last is kept."""
     if isinstance(selection, OrthogonalIndexer):
         # Slices first, so that the mesh covers the selected elements alone.
@@ -268,6 +289,8 @@ def put(array: Array, selection: Selection, values: Array | Any) -> None:
             for item, length in zip(index, view.shape, strict=True)
         )
         view[open_mesh(tuple(rest))] = values
+    elif isinstance(selection, MaskIndexer):
+        _inside(array, selection.mask)[selection.mask] = values
     elif selection.index or isinstance(selection, BasicIndexer):
         array[selection.index] = values
     else:

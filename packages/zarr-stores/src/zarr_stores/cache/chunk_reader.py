@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from zarr_stores.cache.chunk_cache import DecodedChunks
 
-    Selection = Any  # of the engine
+    AnySelection = Any  # of the engine
     Array = np.ndarray[Any, Any]
     _Box = tuple[list[int], list[int], Sequence[ChunkProjection]]
 
@@ -50,10 +50,10 @@ class CachedChunkReader(ChunkReader):
                 RegularAxis(size, -(-size // length), length) for size, length in shapes
             )
 
-    def nbytes_at_once(self, selection: Selection) -> None:
+    def nbytes_at_once(self, selection: AnySelection) -> None:
         """Unknown, so that threads are used only if chunks are not in the cache."""
 
-    def read(self, key: str, selection: Selection | None, out: Array) -> bool:
+    def read(self, key: str, selection: AnySelection | None, out: Array) -> bool:
         """Read a chunk, or the selected inner chunks of a shard, through the cache."""
         if not self._is_cached:
             return super().read(key, selection, out)
@@ -61,7 +61,7 @@ class CachedChunkReader(ChunkReader):
             return self._read_chunk(key, selection, out)
         return self._read_shard(key, selection, out, self._inner_axes)
 
-    def _read_chunk(self, key: str, selection: Selection | None, out: Array) -> bool:
+    def _read_chunk(self, key: str, selection: AnySelection | None, out: Array) -> bool:
         cache, codecs = self.cache, self.codecs
         chunk = cache.use(key, codecs)
         if chunk is None:
@@ -81,7 +81,7 @@ class CachedChunkReader(ChunkReader):
         return True
 
     def _read_shard(
-        self, key: str, selection: Selection | None, out: Array, axes: Sequence[ChunkAxis]
+        self, key: str, selection: AnySelection | None, out: Array, axes: Sequence[ChunkAxis]
     ) -> bool:
         """Combine inner chunks from the cache with those that it lacks, all of one stored shard."""
         cache = self.cache
