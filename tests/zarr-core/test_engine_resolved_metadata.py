@@ -185,7 +185,7 @@ def test_so_is_the_lack_of_a_result(base, method):
         zarr.open_array(stored(member))
 
 
-@pytest.mark.parametrize("method", ["resolve", "to_configuration"])
+@pytest.mark.parametrize("method", ["complete", "to_configuration"])
 @pytest.mark.parametrize("does", [fails, nothing])
 def test_failing_codec_is_isolated_at_creation(method, does):
     failing = type("Failing", (Octets,), {method: does})

@@ -134,7 +134,7 @@ def loads(
     if _is_too_deep(text):
         _fail(location, _TOO_DEEP)
     if _found.rejected:
-        raise MetadataDecodeError(location, _problems(value, ""))
+        raise MetadataDecodeError(location, _problems(value))
     return value
 
 
@@ -225,14 +225,20 @@ def _is_too_deep(text: str) -> bool:
     return bool(brackets)
 
 
-def _problems(value: Any, pointer: str) -> Iterator[ValidationProblem]:
-    """Yield a problem for each placeholder in a document."""
+def _problems(value: Any, pointer: str = "") -> Iterator[ValidationProblem]:
+    """Yield a problem for each placeholder in a document, whose pointer is given."""
+    return (ValidationProblem(pointer + below, message) for below, message in _rejected(value))
+
+
+def _rejected(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield the pointers and messages of the placeholders; no pointer is made for other values."""
     if isinstance(value, _Rejected):
-        yield ValidationProblem(pointer, value.message)
+        yield "", value.message
     items: Iterable[Any] = value.items() if isinstance(value, dict) else ()
     for token, item in enumerate(value) if isinstance(value, list) else items:
         if isinstance(item, (_Rejected, list, dict)):
-            yield from _problems(item, pointer + json_pointer(token))
+            for below, message in _rejected(item):
+                yield json_pointer(token) + below, message
 
 
 # --- writing ---

@@ -208,7 +208,7 @@ def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
             raise ExtensionConfigurationError(
                 error.extension_point, error.extension_name, error.location,
                 [
-                    ValidationProblem(item.pointer.replace("/configuration", "", 1), item.message)
+                    ValidationProblem(pointer + _below(item.pointer, pointer, value), item.message)
                     for item in error.problems
                 ],
             ) from error  # fmt: skip
@@ -216,6 +216,12 @@ def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
             problems += _problems(extension, document, location, pointer)
     if problems:
         raise MetadataValidationError(location, problems)
+
+
+def _below(pointer: str, field: str, value: JSON) -> str:
+    """Return a pointer in a definition as a pointer within the value of an additional field."""
+    below = pointer.removeprefix(field).removeprefix("/configuration")
+    return below if isinstance(value, dict) else below.removeprefix("/value")
 
 
 def _definition(name: str, value: JSON) -> ExtensionDefinition:

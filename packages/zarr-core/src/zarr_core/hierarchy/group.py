@@ -393,11 +393,16 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         paths = [names.join(stored.path, name) for name in names_]
         for path in paths:
             check_removable(stored.format, stored.store, path)
+        removed = []
         try:
             for path in paths:
+                removed.append(path)
                 erase_node(stored.format, stored.store, path)
-        finally:
-            stored.record(removed=paths)
+        except Exception:
+            with suppress(ZarrError):  # the first error is raised
+                stored.record(removed=removed)
+            raise
+        stored.record(removed=paths)
 
     # --- context manager, display ---
 

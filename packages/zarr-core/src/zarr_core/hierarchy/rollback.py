@@ -127,7 +127,7 @@ class Rollback:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None and self._effects:
-            for note in self._undo_within_limits(error):
+            for note in dict.fromkeys(self._undo_within_limits(error)):
                 error.add_note(note)
         elif error is None and (outer := _outer.get()) is not None:
             outer._take_over(self)  # noqa: SLF001 - of this class

@@ -190,7 +190,9 @@ def _normal(
 ) -> ExtensionDefinition:
     """Return the definition with every default, or unchanged if its configuration is partial."""
     try:
-        extension = create_extension(extension_point, definition, complete=False)
+        extension = create_extension(
+            extension_point, definition, complete=extension_point != "codec"
+        )
         if isinstance(extension, Codec):
             with suppress(ZarrError, ValueError, TypeError):  # the codec rejects the chunks
                 decoded = resolve_cached(metadata, "array metadata", "").codecs.decoded
