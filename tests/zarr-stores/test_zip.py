@@ -419,8 +419,33 @@ def test_complete_values_of_a_killed_writer_are_recovered(path, tmp_path, before
     assert (store.get("first") is not None) == before
     with pytest.raises(StoreError, match="exists"):
         recover(path, new)
-    with pytest.raises(StoreError, match="cannot be opened"):
-        recover(tmp_path / "none.zip", tmp_path / "newer.zip")
+    for damaged in (tmp_path / "none.zip", tmp_path):
+        with pytest.raises(StoreError, match=f"{damaged}.*cannot be opened"):
+            recover(damaged, tmp_path / "newer.zip")
+    assert not (tmp_path / "newer.zip").exists()
+
+
+@pytest.mark.parametrize("written", [b"", b"half of the new value"], ids=["header", "half"])
+@pytest.mark.parametrize("force_zip64", [False, True], ids=["32 bits", "64 bits"])
+def test_a_value_that_is_not_whole_does_not_replace_an_earlier_one(
+    path, tmp_path, written, force_zip64
+):
+    with path.open("w+b") as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("empty", b"")
+        archive.writestr("k", b"earlier")
+        archive.writestr("also empty", b"")
+        with (
+            pytest.warns(UserWarning, match="Duplicate"),
+            archive.open("k", "w", force_zip64=force_zip64) as entry,
+        ):
+            entry.write(written)
+            file.flush()
+            killed = path.read_bytes()
+    path.write_bytes(killed)
+    assert recover(path, tmp_path / "new.zip") == 3
+    with ZipStore(tmp_path / "new.zip", mode="r") as store:
+        assert sorted(store.list()) == ["also empty", "empty", "k"]
+        assert bytes(store.get("k")) == b"earlier"
 
 
 class Pipe:

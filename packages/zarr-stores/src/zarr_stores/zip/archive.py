@@ -7,6 +7,7 @@ a damaged or hostile archive claims.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import struct
@@ -56,6 +57,8 @@ def open_source(location: ArchiveLocation) -> ByteReader | None:
         store, key = location
         return store.open_value(key, ByteRange(-_TAIL))
     path_exists(location)  # raises an error for a pipe, which would wait for its writer
+    if os.path.isdir(location):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), location)
     return file_source(os.open(location, os.O_RDONLY))
 
 
