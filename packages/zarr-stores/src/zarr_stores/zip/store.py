@@ -55,6 +55,7 @@ __all__ = ["ZipStore"]
 
 _SCHEME = "zip://"
 _NAME_LIMIT = 0xFFFF
+_OPTIONS = frozenset({"mode", "compression"})
 
 
 class ZipStore(ReaderStore):
@@ -119,6 +120,9 @@ class ZipStore(ReaderStore):
         self._location: ArchiveLocation
         if isinstance(path, tuple):
             inner, key = path
+            if mode in ("w", "x") and not read_only:
+                reason = f'an archive in another store cannot be written, as mode="{mode}" requires'
+                raise StoreError(reason, store=inner, key=key)
             self._location = inner, check_key(key)
             self.max_concurrency = inner.max_concurrency
         elif isinstance(path, str | os.PathLike):
@@ -153,7 +157,7 @@ class ZipStore(ReaderStore):
         StoreError
             If an option is unknown.
         """
-        check_options(options, {"mode", "compression"}, url)
+        check_options(options, _OPTIONS, url)
         path = unquote(url.removeprefix(_SCHEME)) if url.startswith(_SCHEME) else url
         return cls(path, read_only=read_only, **options)
 
@@ -161,7 +165,8 @@ class ZipStore(ReaderStore):
     def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
         """Create a store from the path of a file, or from a store and a key (:meth:`within`)."""
         if isinstance(place, tuple):
-            return cls.within(*place)
+            check_options(options, _OPTIONS, cls.within(*place))
+            return cls(place, read_only=read_only, **options)
         if not isinstance(place, str) or os.path.isdir(place):
             return None
         return cls.from_url(place, read_only=read_only, **options)
