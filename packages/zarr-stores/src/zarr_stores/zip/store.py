@@ -55,6 +55,7 @@ __all__ = ["ZipStore"]
 
 _SCHEME = "zip://"
 _NAME_LIMIT = 0xFFFF
+_PARTS_LIMIT = 1 << 28  # bytes of a compressed entry of which parts can be read
 _OPTIONS = frozenset({"mode", "compression"})
 
 
@@ -87,6 +88,9 @@ class ZipStore(ReaderStore):
     with any number of threads: from its first change until it is closed, changes by other store
     objects and processes raise an error.  Its first change reads the central directory again.  Other
     store objects that have read it see the archive as it was then, until they are closed.
+
+    A compressed entry is decompressed as a whole, also to read a part of it.  Parts of compressed
+    entries larger than 256 MiB, such as chunks of a shard, cannot be read; whole values can.
 
     Examples
     --------
@@ -450,7 +454,8 @@ class _EntryReader(ByteReader):
             self.check_part(start, len(buffer))
         with self._store.reading(self._key):
             if not is_stored(self._info):
-                copy_held([(0, self._value())], parts)
+                longest = max((len(buffer) for _, buffer in parts), default=0)
+                copy_held([(0, self._value(longest))], parts)
                 return
             source, first = self._locate(*((start, len(buffer)) for start, buffer in parts))
             source.read_into([(first + start, buffer) for start, buffer in parts])
@@ -462,7 +467,7 @@ class _EntryReader(ByteReader):
         self.check_part(start, length)
         with self._store.reading(self._key):
             if not is_stored(self._info):
-                return self._value()[start : start + length]
+                return self._value(length)[start : start + length]
             source, first = self._locate((start, length))
             data = source.read(first + start, length)
             return check_sum(self._info, data) if length == self.size else data
@@ -474,8 +479,15 @@ class _EntryReader(ByteReader):
             self._source = self._archive.near(*((self._info, part) for part in wanted))
         return self._source, self._archive.start(self._source, self._info)
 
-    def _value(self) -> memoryview:
+    def _value(self, requested: int) -> memoryview:
+        """Return the decompressed value to read a number of bytes of it."""
         if self._decompressed is None:
+            if requested < self.size > _PARTS_LIMIT:
+                raise StoreReadError(
+                    f"a part cannot be read: the entry is compressed and has {self.size} bytes, more "
+                    f"than {_PARTS_LIMIT}, which would be decompressed as a whole; store it without "
+                    "zip compression"
+                )
             self._decompressed = memoryview(self._archive.read(self._info, self._source))
         return self._decompressed
 
