@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
@@ -117,7 +117,11 @@ class DBMStore(DatabaseStore):
 
     def _swap(self, key: str, expected: bytes | None, new: bytes | None) -> bool:
         name = key.encode()
-        with self._writing() as database:
+        # All other databases are locked while they are open for writing.
+        with (
+            self._writing() as database,
+            database.transaction() if isinstance(database, SQLiteTable) else nullcontext(),
+        ):
             if (bytes(database[name]) if name in database else None) != expected:
                 return False
             if new is None:
