@@ -1,6 +1,7 @@
 """Databases of DBM: each backend keeps the contract, reads files of its module, and locks them."""
 
 import importlib
+import os
 import sqlite3
 import subprocess
 import sys
@@ -262,6 +263,16 @@ def test_a_database_that_several_processes_create_keeps_what_each_stored(backend
         assert stored
         assert {writer.returncode for writer in writers.values()} <= {0, 3}
         assert {*DBMStore(path).list()} == stored
+
+
+def test_a_database_is_changed_in_a_directory_that_is_not_writable(backend, tmp_path, monkeypatch):
+    store = DBMStore(tmp_path / "s", backend=backend)
+    store.set("k", b"old")
+    store.close()
+    (tmp_path / ".s.zarr-lock").mkdir()  # also stops the superuser, who can write every directory
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    store.set("k", b"new")
+    assert store.get("k") == b"new"
 
 
 def test_a_database_that_is_being_created_is_not_opened(tmp_path):
