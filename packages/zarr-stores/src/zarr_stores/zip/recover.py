@@ -90,7 +90,7 @@ def _entries(archive: Archive, path: object) -> Iterator[ZipInfo]:
         # A writer stores checksum and sizes after the value: with zeros it was killed during the
         # value, unless the value is empty, so that the next header follows.
         if not (checksum or compressed or size):
-            following = source.read(start, min(2, source.size - start))
+            following = bytes(source.read(start, min(2, source.size - start)))
             if following != b"PK":
                 return
         yield info
