@@ -1,6 +1,8 @@
 """Databases of DBM: each backend keeps the contract, reads files of its module, and locks them."""
 
 import importlib
+import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -11,6 +13,7 @@ from database_contract import DatabaseContract, program
 from zarr_core.extension import StoreError
 from zarr_core.stores.local_files import file_lock
 from zarr_stores.databases.dbm import DBMStore
+from zarr_stores.databases.dbm_sqlite import SQLiteTable
 
 
 def has(name):
@@ -155,6 +158,24 @@ def test_other_keys_survive_an_erase(tmp_path):
 
 # --- other processes ---
 
+
+def test_no_other_program_writes_between_comparison_and_write(tmp_path, monkeypatch):
+    store = DBMStore(tmp_path / "s", backend="sqlite3")
+    store.set("k", b"old")
+    other = sqlite3.connect(store.path, timeout=0)
+    replace = SQLiteTable.__setitem__
+
+    def replace_after_another(table, name, value):
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("UPDATE Dict SET value = 'theirs'")
+        replace(table, name, value)
+
+    monkeypatch.setattr(SQLiteTable, "__setitem__", replace_after_another)
+    store.update("k", lambda reader: bytes(reader.read(0, 3)) + b" and new")
+    assert other.execute("SELECT value FROM Dict").fetchall() == [(b"old and new",)]
+    other.close()
+
+
 USE = """
 import os, sys
 from zarr_core.extension import StoreError
@@ -242,6 +263,16 @@ def test_a_database_that_several_processes_create_keeps_what_each_stored(backend
         assert stored
         assert {writer.returncode for writer in writers.values()} <= {0, 3}
         assert {*DBMStore(path).list()} == stored
+
+
+def test_a_database_is_changed_in_a_directory_that_is_not_writable(backend, tmp_path, monkeypatch):
+    store = DBMStore(tmp_path / "s", backend=backend)
+    store.set("k", b"old")
+    store.close()
+    (tmp_path / ".s.zarr-lock").mkdir()  # also stops the superuser, who can write every directory
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    store.set("k", b"new")
+    assert store.get("k") == b"new"
 
 
 def test_a_database_that_is_being_created_is_not_opened(tmp_path):

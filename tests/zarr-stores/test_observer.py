@@ -19,6 +19,22 @@ def test_every_operation_is_observed():
     assert operations - unobserved <= vars(ObservedStore).keys()
 
 
+@pytest.mark.parametrize(
+    ("method", "arguments", "result"),
+    [
+        ("get", {"key": "k"}, b"value"),
+        ("get_partial_values", {"key_ranges": [("k", ByteRange(1, 2))]}, [b"al"]),
+        ("set", {"key": "k", "value": b"new"}, None),
+        ("set_values", {"values": [("k", b"new")]}, None),
+        ("list_dir", {"prefix": ""}, (["k"], [])),
+    ],
+)
+def test_arguments_can_be_named(method, arguments, result):
+    store = MetricsStore(MemoryStore({"k": b"value"}))
+    assert getattr(store, method)(**arguments) == result
+    assert store.snapshot()[method]["count"] == 1
+
+
 class TestMetricsStore(LocalWrapperContract):
     def wrap(self, store):
         return MetricsStore(store)

@@ -12,6 +12,7 @@ from store_contract import StoreContract, get_into
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import StoreError, StoreReadError
 from zarr_stores.zip import ZipStore
+from zarr_stores.zip import store as zip_store
 from zarr_stores.zip import writer as zip_writer
 from zarr_stores.zip.recover import recover
 
@@ -314,6 +315,24 @@ def test_a_longer_entry_is_not_decompressed(path):
     assert get_into(ZipStore(path, mode="r"), "k", memoryview(bytearray(16))) == 1 << 24
 
 
+def test_parts_of_large_compressed_entries_take_little_memory(path, monkeypatch):
+    value = bytes(1 << 26) + b"end"
+    monkeypatch.setattr(zip_store, "_MAX_DECOMPRESSED", 1000)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("k", value, zipfile.ZIP_DEFLATED)
+    reader = ZipStore(path, mode="r").open_value("k")
+    tracemalloc.start()
+    try:
+        assert bytes(reader.read(len(value) - 3, 2)) == b"en"
+        buffers = [memoryview(bytearray(2)) for _ in range(2)]
+        reader.read_into([(len(value) - 2, buffers[0]), (0, buffers[1])])
+        assert tracemalloc.get_traced_memory()[1] < 1 << 26
+    finally:
+        tracemalloc.stop()
+    assert [bytes(buffer) for buffer in buffers] == [b"nd", bytes(2)]
+    assert bytes(reader.read(0, len(value))) == value
+
+
 # --- failures while writing ---
 
 
@@ -419,8 +438,31 @@ def test_complete_values_of_a_killed_writer_are_recovered(path, tmp_path, before
     assert (store.get("first") is not None) == before
     with pytest.raises(StoreError, match="exists"):
         recover(path, new)
-    with pytest.raises(StoreError, match="cannot be opened"):
-        recover(tmp_path / "none.zip", tmp_path / "newer.zip")
+    for damaged in (tmp_path / "none.zip", tmp_path):
+        with pytest.raises(StoreError, match=f"{damaged}.*cannot be opened"):
+            recover(damaged, tmp_path / "newer.zip")
+    assert not (tmp_path / "newer.zip").exists()
+
+
+@pytest.mark.parametrize("written", [b"", b"half of the new value"], ids=["header", "half"])
+@pytest.mark.parametrize("force_zip64", [False, True], ids=["32 bits", "64 bits"])
+def test_a_value_that_is_not_whole_does_not_replace_an_earlier_one(
+    path, tmp_path, written, force_zip64
+):
+    with path.open("w+b") as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("empty", b"")
+        archive.writestr("k", b"earlier")
+        archive.writestr("also empty", b"")
+        del archive.NameToInfo["k"]  # avoids a warning for duplicate names
+        with archive.open("k", "w", force_zip64=force_zip64) as entry:
+            entry.write(written)
+            file.flush()
+            killed = path.read_bytes()
+    path.write_bytes(killed)
+    assert recover(path, tmp_path / "new.zip") == 3
+    with ZipStore(tmp_path / "new.zip", mode="r") as store:
+        assert sorted(store.list()) == ["also empty", "empty", "k"]
+        assert bytes(store.get("k")) == b"earlier"
 
 
 class Pipe:

@@ -204,6 +204,14 @@ def test_invalid_location():
         ZipStore(17)
     with pytest.raises(StoreKeyError):
         ZipStore.within(MemoryStore(), "../a.zip")
+    inside = MemoryStore(), "a.zip"
+    for mode in ("w", "x"):
+        with pytest.raises(StoreError, match="a.zip.*cannot be written"):
+            ZipStore(inside, mode=mode)
+    assert ZipStore.from_object(inside, mode="r") == ZipStore.within(*inside)
+    with pytest.raises(StoreError, match="unknown option: modes .similar: mode.") as info:
+        ZipStore.from_object(inside, modes="r")
+    assert "a.zip" in str(info.value)
     missing = ZipStore.within(MemoryStore(), "a.zip")
     assert missing.get("k") is None
     assert list(missing.list()) == []

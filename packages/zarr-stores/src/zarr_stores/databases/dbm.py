@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
@@ -34,6 +34,7 @@ else:
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from typing import Self
 
     Opener: TypeAlias = Callable[[str, str], Any]
@@ -117,7 +118,11 @@ class DBMStore(DatabaseStore):
 
     def _swap(self, key: str, expected: bytes | None, new: bytes | None) -> bool:
         name = key.encode()
-        with self._writing() as database:
+        # All other databases are locked while they are open for writing.
+        with (
+            self._writing() as database,
+            database.transaction() if isinstance(database, SQLiteTable) else nullcontext(),
+        ):
             if (bytes(database[name]) if name in database else None) != expected:
                 return False
             if new is None:
@@ -167,11 +172,21 @@ class DBMStore(DatabaseStore):
     @contextmanager
     def _writing(self) -> Iterator[Any]:
         """Exclude other writers, create the database if necessary, and synchronize it to disk."""
-        with self._database.lock, file_lock(os.path.realpath(self.path)):
+        with self._database.lock, self._creation_lock():
             database = self._opened(create=True)
             yield database
             if not self._end_use() and hasattr(database, "sync"):
                 database.sync()
+
+    def _creation_lock(self) -> AbstractContextManager[None]:
+        """Exclude other writers, also those that create the database, which has no file to lock.
+
+        In a directory that is not writable nobody can create a database, or a lock file.
+        """
+        path = os.path.realpath(self.path)
+        directory = os.path.dirname(path)
+        fixed = os.path.isdir(directory) and not os.access(directory, os.W_OK)
+        return nullcontext() if fixed else file_lock(path)
 
     def _end_use(self) -> bool:
         """Close the database if its backend requires it; return whether it was closed."""

@@ -7,7 +7,7 @@ by the thread that opened them.
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -36,7 +36,7 @@ class SQLiteTable:
         connection = sqlite3.connect(
             f"file:{quote(path)}?mode={mode}",
             timeout=_TIMEOUT,
-            isolation_level=None,  # each statement is a transaction
+            isolation_level=None,  # each statement is a transaction, except in ``transaction``
             check_same_thread=False,
             uri=True,
         )
@@ -74,6 +74,17 @@ class SQLiteTable:
         return (name for (name,) in self._cursor.execute("SELECT key FROM Dict").fetchall())
 
     keys = __iter__
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Exclude other writers, also those of other programs, in the block."""
+        self._cursor.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._cursor.execute("ROLLBACK")
+            raise
+        self._cursor.execute("COMMIT")
 
     def close(self) -> None:
         """Close the file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import wraps
+from inspect import signature
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -52,9 +53,11 @@ def _observed(
     ``nbytes`` takes the result and the arguments; ``convert`` takes the result of the inner store.
     """
     name = method.__name__
+    bind = signature(method).bind
 
     @wraps(method, updated=())  # without __isabstractmethod__
-    def observed(self: ObservedStore, first: Any, *others: Any) -> Any:
+    def observed(self: ObservedStore, *arguments: Any, **named: Any) -> Any:
+        _, first, *others = bind(self, *arguments, **named).args
         if isinstance(first, str):
             keys = first
         else:

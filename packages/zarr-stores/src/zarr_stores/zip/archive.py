@@ -7,12 +7,13 @@ a damaged or hostile archive claims.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import struct
 import zlib
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
-from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, BadZipFile, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, BadZipFile, ZipExtFile, ZipFile
 
 from zarr_core.extension import ByteRange, ByteReader, StoreError, StoreReadError
 from zarr_core.interfaces.byte_reader import WrapperReader
@@ -56,6 +57,8 @@ def open_source(location: ArchiveLocation) -> ByteReader | None:
         store, key = location
         return store.open_value(key, ByteRange(-_TAIL))
     path_exists(location)  # raises an error for a pipe, which would wait for its writer
+    if os.path.isdir(location):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), location)
     return file_source(os.open(location, os.O_RDONLY))
 
 
@@ -169,6 +172,18 @@ class Archive:
         source = source or self.near((info, ByteRange(0)))
         value = source.read(self.start(source, info), info.compress_size)
         return check_sum(info, value if is_stored(info) else _decompress(info, value))
+
+    def decompress_into(self, info: ZipInfo, parts: Sequence[tuple[int, memoryview]]) -> None:
+        """Read parts of a compressed entry without memory for all of it."""
+        file: Any = _SourceFile(self.source)
+        file.seek(self.start(self.source, info))
+        entry = ZipExtFile(file, "r", info)
+        try:
+            for start, buffer in sorted(parts, key=lambda part: part[0]):
+                entry.seek(start)
+                buffer[:] = entry.read(len(buffer))
+        except (BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
+            raise StoreReadError(f"damaged archive: {error}") from error
 
 
 def is_stored(info: ZipInfo) -> bool:

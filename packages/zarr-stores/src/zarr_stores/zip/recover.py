@@ -87,6 +87,12 @@ def _entries(archive: Archive, path: object) -> Iterator[ZipInfo]:
             _, _, size, compressed = _ZIP64.unpack_from(names, name_length)
         info.header_offset, info.flag_bits, info.compress_type = position, flags, method
         info.CRC, info.compress_size, info.file_size = checksum, compressed, size
+        # A writer stores checksum and sizes after the value: with zeros it was killed during the
+        # value, unless the value is empty, so that the next header follows.
+        if not (checksum or compressed or size):
+            following = bytes(source.read(start, min(2, source.size - start)))
+            if following != b"PK":
+                return
         yield info
         position = start + compressed
 

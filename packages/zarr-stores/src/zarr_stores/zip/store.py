@@ -55,6 +55,10 @@ __all__ = ["ZipStore"]
 
 _SCHEME = "zip://"
 _NAME_LIMIT = 0xFFFF
+_MAX_DECOMPRESSED = (
+    1 << 26
+)  # bytes of a compressed entry that is decompressed as a whole for its parts
+_OPTIONS = frozenset({"mode", "compression"})
 
 
 class ZipStore(ReaderStore):
@@ -86,6 +90,9 @@ class ZipStore(ReaderStore):
     with any number of threads: from its first change until it is closed, changes by other store
     objects and processes raise an error.  Its first change reads the central directory again.  Other
     store objects that have read it see the archive as it was then, until they are closed.
+
+    A compressed entry of up to 64 MiB is decompressed as a whole, also to read a part of it; a larger
+    one is decompressed again, up to the part, for each request.
 
     Examples
     --------
@@ -119,6 +126,9 @@ class ZipStore(ReaderStore):
         self._location: ArchiveLocation
         if isinstance(path, tuple):
             inner, key = path
+            if mode in ("w", "x") and not read_only:
+                reason = f'an archive in another store cannot be written, as mode="{mode}" requires'
+                raise StoreError(reason, store=inner, key=key)
             self._location = inner, check_key(key)
             self.max_concurrency = inner.max_concurrency
         elif isinstance(path, str | os.PathLike):
@@ -153,7 +163,7 @@ class ZipStore(ReaderStore):
         StoreError
             If an option is unknown.
         """
-        check_options(options, {"mode", "compression"}, url)
+        check_options(options, _OPTIONS, url)
         path = unquote(url.removeprefix(_SCHEME)) if url.startswith(_SCHEME) else url
         return cls(path, read_only=read_only, **options)
 
@@ -161,7 +171,8 @@ class ZipStore(ReaderStore):
     def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
         """Create a store from the path of a file, or from a store and a key (:meth:`within`)."""
         if isinstance(place, tuple):
-            return cls.within(*place)
+            check_options(options, _OPTIONS, cls.within(*place))
+            return cls(place, read_only=read_only, **options)
         if not isinstance(place, str) or os.path.isdir(place):
             return None
         return cls.from_url(place, read_only=read_only, **options)
@@ -445,7 +456,10 @@ class _EntryReader(ByteReader):
             self.check_part(start, len(buffer))
         with self._store.reading(self._key):
             if not is_stored(self._info):
-                copy_held([(0, self._value())], parts)
+                if self.size > _MAX_DECOMPRESSED:
+                    self._archive.decompress_into(self._info, parts)
+                else:
+                    copy_held([(0, self._value())], parts)
                 return
             source, first = self._locate(*((start, len(buffer)) for start, buffer in parts))
             source.read_into([(first + start, buffer) for start, buffer in parts])
@@ -457,6 +471,10 @@ class _EntryReader(ByteReader):
         self.check_part(start, length)
         with self._store.reading(self._key):
             if not is_stored(self._info):
+                if length < self.size > _MAX_DECOMPRESSED:
+                    data = memoryview(bytearray(length))
+                    self._archive.decompress_into(self._info, [(start, data)])
+                    return data
                 return self._value()[start : start + length]
             source, first = self._locate((start, length))
             data = source.read(first + start, length)
