@@ -84,6 +84,20 @@ def test_node_of_another_type_blocks(if_exists):
         assert contents(dest.store) == contents(source.store)
 
 
+@pytest.mark.parametrize("if_exists", ["skip", "skip_initialized"])
+@pytest.mark.parametrize("copy", [zarr.copy, zarr.copy_all], ids=["node", "members"])
+def test_nothing_is_written_below_an_existing_array(copy, if_exists):
+    source, dest = zarr.create_group(), zarr.create_group()
+    source.create_array("a/h/x", data=[1, 2])
+    dest.create_array("a", data=[5])
+    before = contents(dest.store)
+    if copy is zarr.copy:
+        assert copy(source["a"], dest, if_exists=if_exists)[...].tolist() == [5]
+    else:
+        assert copy(source, dest, if_exists=if_exists) == (0, 3, 0)
+    assert contents(dest.store) == before
+
+
 def test_replacing_a_group_keeps_unmanaged_keys():
     source, dest = hierarchy(), zarr.create_group()
     dest.create_group("b")

@@ -239,9 +239,10 @@ class _Copy(_Planner):
             return "replace"
         if if_exists == "skip_initialized" and isinstance(existing, ArrayMetadata):
             array = self.dest.open_array(path, existing, read_only=True)
-            return "skip" if array.nchunks_initialized == array.nchunks else "replace"
+            if array.nchunks_initialized != array.nchunks:
+                return "replace"
         if isinstance(node, GroupMetadata):  # an array exists at the path of the group
-            self._skipped += (f"{path}/",)
+            self._skipped += (f"{path}/" if path else "",)
         return "skip"
 
     def _pairs(self, steps: Sequence[CopyStep]) -> Iterator[KeyPair]:
