@@ -33,7 +33,7 @@ from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.plan_array import plan_array
 from zarr_transfer.portable import portable_step, requirement
 from zarr_transfer.target_layout import is_by_name, requested_parts
-from zarr_transfer.to_format import group_to_format, problems_of
+from zarr_transfer.to_format import NODE_ERRORS, group_to_format, problems_of
 from zarr_transfer.unmanaged import note_unmanaged
 
 if TYPE_CHECKING:
@@ -341,7 +341,7 @@ class _Conversion(_Planner):
                 node = node.replace(dimension_names=())
             try:
                 yield self._step(path, node, requested if only is None or only(path) else kept)
-            except (ZarrError, ValueError, TypeError) as error:
+            except NODE_ERRORS as error:
                 kind: Literal["array", "group"] = "array"
                 if isinstance(node, GroupMetadata):
                     kind = "group"
