@@ -257,8 +257,12 @@ def test_copies_of_documents_that_would_be_wrong_are_omitted():
     zarr.consolidate_metadata(source.store)
     source = zarr.open_group(source.store)
     assert not zarr.check_consolidated(zarr.copy(source, None))
-    for options in ({"shallow": True}, {"without_attrs": True}, {"chunks": 5}):
-        assert zarr.copy(source, None, **options).metadata.consolidated is None
+    to_2 = {"zarr_format": 2, "chunks": "auto"}
+    for options in ({"shallow": True}, {"without_attrs": True}, {"chunks": 5}, to_2):
+        lines = []
+        copy = zarr.copy(source, None, **options, log=lines.append)
+        assert copy.metadata.consolidated is None
+        assert not [line for line in lines if line.startswith("note: ")]
     dest = zarr.create_group()
     dest.create_array("more", data=[1])
     zarr.copy(source, dest.store, if_exists="replace")

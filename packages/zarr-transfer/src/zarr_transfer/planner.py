@@ -83,6 +83,10 @@ class _Planner:
             path, "group", "document", notes=tuple(notes), source_metadata=node, metadata=metadata
         )
 
+    def without_consolidated(self, node: GroupMetadata) -> GroupMetadata:
+        """Return a group without consolidated metadata, which is never copied to another format."""
+        return node.replace(consolidated=None) if self.spec.same_format else node
+
     def check_memory(self, step: CopyStep) -> CopyStep:
         """Return the step, with a note if memory is small; raise ValueError if it is too small."""
         if step.cost != "recode":
@@ -180,7 +184,7 @@ class _Copy(_Planner):
         if isinstance(node, GroupMetadata) and (
             differs or not self.dest.store.traits.supports_consolidated_metadata
         ):
-            return node.replace(consolidated=None)
+            return self.without_consolidated(node)
         return node
 
     def _step(self, path: str, node: NodeMetadata) -> CopyStep:
@@ -197,7 +201,7 @@ class _Copy(_Planner):
             )
         if isinstance(node, GroupMetadata):
             if action == "merge":  # the group may have other members
-                node = node.replace(consolidated=None)
+                node = self.without_consolidated(node)
             return replace(self.group(path, node), action=action)
         if not self.options.layout:
             return CopyStep(
@@ -376,7 +380,7 @@ class _Conversion(_Planner):
             return self.decoded(path, node, requested)
         if node.consolidated is None:
             return self.group(path, node)
-        step = self.group(path, node.replace(consolidated=None) if self.spec.same_format else node)
+        step = self.group(path, self.without_consolidated(node))
         note = "consolidated metadata is not copied; consolidate again"
         return replace(step, notes=(*step.notes, note))
 
