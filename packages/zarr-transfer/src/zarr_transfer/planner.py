@@ -343,15 +343,7 @@ class _Conversion(_Planner):
         for path, node in self.nodes:
             if self._is_named_scalar(node) and path.rpartition("/")[0] in named:
                 node = node.replace(dimension_names=())
-            try:
-                yield self._step(path, node, requested if only is None or only(path) else kept)
-            except NODE_ERRORS as error:
-                kind: Literal["array", "group"] = "array"
-                if isinstance(node, GroupMetadata):
-                    kind = "group"
-                metadata = None if isinstance(node, ZarrError) else node
-                problems = problems_of(error)
-                yield CopyStep(path, kind, "nothing", problems=problems, source_metadata=metadata)
+            yield self._step(path, node, requested if only is None or only(path) else kept)
 
     def _is_named_scalar(self, node: NodeMetadata | ZarrError) -> TypeGuard[ArrayMetadata]:
         """Whether an array is a scalar, which has no dimensions to name, for another format."""
@@ -365,17 +357,29 @@ class _Conversion(_Planner):
     def _step(
         self, path: str, node: NodeMetadata | ZarrError, requested: Mapping[str, Any]
     ) -> CopyStep:
+        """Return the step for a node, with problems if it is not possible."""
+        kind: Literal["array", "group"] = "group" if isinstance(node, GroupMetadata) else "array"
+        metadata = None if isinstance(node, ZarrError) else node
+        step = CopyStep(path, kind, "nothing", source_metadata=metadata)
+        try:
+            step = self._planned(path, node, requested)
+            return self.check_memory(self._compared(step))
+        except NODE_ERRORS as error:
+            return replace(step, problems=problems_of(error), metadata=None)
+
+    def _planned(
+        self, path: str, node: NodeMetadata | ZarrError, requested: Mapping[str, Any]
+    ) -> CopyStep:
+        """Return the step for a node, without regard to the destination."""
         if isinstance(node, ZarrError):
             raise ValueError(f"cannot be read: {node}")
         convert = partial(self._converted, path, node)
         if self._required is None:
-            step = convert(requested)
-        else:
-            step = portable_step(self.dest, self._required, requested, convert)
-        return self.check_memory(self._compared(step))
+            return convert(requested)
+        return portable_step(self.dest, self._required, requested, convert)
 
     def _converted(self, path: str, node: NodeMetadata, requested: Mapping[str, Any]) -> CopyStep:
-        """Return the step for a node, without regard to the destination."""
+        """Return the step for a node, without regard to the destination or to other libraries."""
         if isinstance(node, ArrayMetadata):
             return self.decoded(path, node, requested)
         if node.consolidated is None:
