@@ -12,7 +12,7 @@ from counting_store import CountingStore
 from failing_store import READS, FailingStore
 from zarr_core.errors import ZarrError
 from zarr_core.extension import StoreError
-from zarr_transfer import convert
+from zarr_transfer import convert, plan_conversion
 
 
 def values():
@@ -153,7 +153,7 @@ PROGRAM = """
 import os, sys
 import zarr_core as zarr
 from failing_store import READS, FailingStore
-from zarr_transfer import convert
+from zarr_transfer import convert, plan_conversion
 
 class Killed(FailingStore):
     def _error(self, method, key, number):
@@ -207,3 +207,11 @@ def test_the_checkpoint_of_a_complete_array_is_removed():
     dest.set(".copying", b"{}")
     convert(source, dest, chunks=4)
     assert not dest.exists(".copying")
+
+
+def test_a_failure_of_a_store_is_not_a_problem_of_a_node():
+    source, counting = hierarchy(2), FailingStore(zarr.MemoryStore())
+    plan_conversion(source, counting)
+    for number in range(1, len(counting.calls) + 1):
+        with pytest.raises(StoreError):
+            convert(source, FailingStore(zarr.MemoryStore(), number), on_error="skip")

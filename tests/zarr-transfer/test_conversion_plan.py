@@ -250,6 +250,10 @@ def test_filters_that_change_elements_are_not_dropped_silently():
     made = plan_conversion(source, zarr.MemoryStore(), zarr_format="n5")
     assert made.cost == "recode"
     assert any("filters are removed" in note for note in made.steps[0].notes)
+    occupied = zarr.create_group(zarr_format="n5", attributes={"mine": 1}).store
+    impossible = plan_conversion(source, occupied, zarr_format="n5").steps[0]
+    assert impossible.problems
+    assert (impossible.cost, impossible.notes) == ("recode", made.steps[0].notes)
     dest = zarr.MemoryStore()
     convert(source, dest, zarr_format="n5")
     assert np.array_equal(zarr.open(dest, zarr_format="n5")[...], zarr.open(source)[...])

@@ -84,6 +84,20 @@ def test_node_of_another_type_blocks(if_exists):
         assert contents(dest.store) == contents(source.store)
 
 
+@pytest.mark.parametrize("if_exists", ["skip", "skip_initialized"])
+@pytest.mark.parametrize("copy", [zarr.copy, zarr.copy_all], ids=["node", "members"])
+def test_nothing_is_written_below_an_existing_array(copy, if_exists):
+    source, dest = zarr.create_group(), zarr.create_group()
+    source.create_array("a/h/x", data=[1, 2])
+    dest.create_array("a", data=[5])
+    before = contents(dest.store)
+    if copy is zarr.copy:
+        assert copy(source["a"], dest, if_exists=if_exists)[...].tolist() == [5]
+    else:
+        assert copy(source, dest, if_exists=if_exists) == (0, 3, 0)
+    assert contents(dest.store) == before
+
+
 def test_replacing_a_group_keeps_unmanaged_keys():
     source, dest = hierarchy(), zarr.create_group()
     dest.create_group("b")
@@ -243,8 +257,12 @@ def test_copies_of_documents_that_would_be_wrong_are_omitted():
     zarr.consolidate_metadata(source.store)
     source = zarr.open_group(source.store)
     assert not zarr.check_consolidated(zarr.copy(source, None))
-    for options in ({"shallow": True}, {"without_attrs": True}, {"chunks": 5}):
-        assert zarr.copy(source, None, **options).metadata.consolidated is None
+    to_2 = {"zarr_format": 2, "chunks": "auto"}
+    for options in ({"shallow": True}, {"without_attrs": True}, {"chunks": 5}, to_2):
+        lines = []
+        copy = zarr.copy(source, None, **options, log=lines.append)
+        assert copy.metadata.consolidated is None
+        assert not [line for line in lines if line.startswith("note: ")]
     dest = zarr.create_group()
     dest.create_array("more", data=[1])
     zarr.copy(source, dest.store, if_exists="replace")

@@ -49,6 +49,16 @@ def test_paths_are_relative_to_the_source():
     assert paths(dest["y"]) == {"g", "g/a"}
 
 
+@pytest.mark.parametrize("options", [{}, {"chunks": 5}, {"dry_run": True}], ids=str)
+def test_nothing_is_chosen(options):
+    dest = zarr.MemoryStore()
+    for source, existing in ((hierarchy()["g"], "'', 'a', 'h', 'h/b'"), (hierarchy()["z"], "''")):
+        with pytest.raises(NodeNotFoundError, match=f"only selects none of the nodes {existing}$"):
+            zarr.copy(source, dest, only=lambda path: path == "c", **options)
+    assert not list(dest.list())
+    assert zarr.copy_all(hierarchy(), dest, only=lambda path: False).copied == 0
+
+
 @pytest.mark.parametrize("zarr_format", FORMATS)
 def test_a_node_is_removed_wherever_it_is(zarr_format, tmp_path):
     if zarr_format == 1:

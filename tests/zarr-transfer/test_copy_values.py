@@ -1,5 +1,6 @@
 """Concurrent copies of values: their number and memory."""
 
+import json
 import threading
 import time
 
@@ -117,6 +118,28 @@ def test_chunk_memory_limit():
     assert largest_value(zarr.create_group().metadata) == 0
     assert largest_value(zarr.create_array(shape=9, dtype="r24").metadata) == 0  # not of NumPy
     assert largest_value(zarr.create_array(shape=9, dtype="f4", chunks=[[4, 5]]).metadata) == 0
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        {"data_type": "acme.f8,("},
+        *(
+            {"chunk_grid": {"name": "acme.grid", "configuration": {"chunk_shape": shape}}}
+            for shape in ({"x": 2}, "2", [1e308, 1e308])
+        ),
+    ],
+    ids=str,
+)
+def test_nodes_with_unknown_extensions_are_copied(unknown):
+    source = zarr.create_group()
+    source.create_array("a", data=[1, 2])
+    document = source["a"].metadata.document | unknown
+    source.store.set("a/zarr.json", json.dumps(document).encode())
+    dest = zarr.MemoryStore()
+    zarr.copy(source, dest)
+    assert json.loads(dest.get("a/zarr.json")) == document
+    assert dest.get("a/c/0") == source.store.get("a/c/0")
 
 
 def test_one_that_is_too_large_goes_alone():

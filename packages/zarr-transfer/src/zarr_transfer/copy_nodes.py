@@ -16,7 +16,7 @@ from zarr_core.hierarchy.create_node import StoreSnapshot
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import opened_store
-from zarr_core.messages import pluralize, warn
+from zarr_core.messages import listed, pluralize, warn
 from zarr_core.metadata.attributes import check_attributes
 from zarr_core.optional import reporter_for
 from zarr_core.strictjson import keep_nonfinite
@@ -141,7 +141,7 @@ def copy(
         If the destination exists, or is within the source, or has another format and no layout
         is passed.
     NodeNotFoundError
-        If the source has been removed.
+        If the source has been removed, or ``only`` selects no node.
     ElementsDifferError
         If elements cannot be represented in the data type, or the verification fails.
 
@@ -188,9 +188,14 @@ def copy(
             raise NodeExistsError(
                 spec.dest.location(), f"the copy and its source {source.name!r} would overlap"
             )
-        plan, done, made = _copy(
-            source, spec, _nodes(source, spec.source, metadata, options), options
-        )
+        nodes = _nodes(source, spec.source, metadata, options)
+        if not nodes:
+            everything = _nodes(source, spec.source, metadata, replace(options, only=None))
+            raise NodeNotFoundError(
+                source.stored.location,
+                f"only selects none of the nodes {listed([node_path for node_path, _ in everything])}",
+            )
+        plan, done, made = _copy(source, spec, nodes, options)
     if dry_run:
         return None
     if isinstance(dest, Node):

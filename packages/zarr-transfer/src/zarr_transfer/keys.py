@@ -279,7 +279,8 @@ def largest_value(metadata: NodeMetadata | None) -> int:
     shape: Any = metadata.chunk_grid.configuration.get("chunk_shape")
     try:
         return int(prod(shape) * np.dtype(metadata.data_type.name).itemsize)
-    except TypeError:  # different lengths, or NumPy has no dtype of this name
+    except (TypeError, ValueError, OverflowError, SyntaxError):
+        # Not a shape, since lengths differ or the grid is unknown; or NumPy has no such dtype.
         return 0
 
 

@@ -33,7 +33,7 @@ from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.plan_array import plan_array
 from zarr_transfer.portable import portable_step, requirement
 from zarr_transfer.target_layout import is_by_name, requested_parts
-from zarr_transfer.to_format import group_to_format, problems_of
+from zarr_transfer.to_format import NODE_ERRORS, group_to_format, problems_of
 from zarr_transfer.unmanaged import note_unmanaged
 
 if TYPE_CHECKING:
@@ -82,6 +82,10 @@ class _Planner:
         return CopyStep(
             path, "group", "document", notes=tuple(notes), source_metadata=node, metadata=metadata
         )
+
+    def without_consolidated(self, node: GroupMetadata) -> GroupMetadata:
+        """Return a group without consolidated metadata, which is never copied to another format."""
+        return node.replace(consolidated=None) if self.spec.same_format else node
 
     def check_memory(self, step: CopyStep) -> CopyStep:
         """Return the step, with a note if memory is small; raise ValueError if it is too small."""
@@ -180,7 +184,7 @@ class _Copy(_Planner):
         if isinstance(node, GroupMetadata) and (
             differs or not self.dest.store.traits.supports_consolidated_metadata
         ):
-            return node.replace(consolidated=None)
+            return self.without_consolidated(node)
         return node
 
     def _step(self, path: str, node: NodeMetadata) -> CopyStep:
@@ -197,7 +201,7 @@ class _Copy(_Planner):
             )
         if isinstance(node, GroupMetadata):
             if action == "merge":  # the group may have other members
-                node = node.replace(consolidated=None)
+                node = self.without_consolidated(node)
             return replace(self.group(path, node), action=action)
         if not self.options.layout:
             return CopyStep(
@@ -239,9 +243,10 @@ class _Copy(_Planner):
             return "replace"
         if if_exists == "skip_initialized" and isinstance(existing, ArrayMetadata):
             array = self.dest.open_array(path, existing, read_only=True)
-            return "skip" if array.nchunks_initialized == array.nchunks else "replace"
+            if array.nchunks_initialized != array.nchunks:
+                return "replace"
         if isinstance(node, GroupMetadata):  # an array exists at the path of the group
-            self._skipped += (f"{path}/",)
+            self._skipped += (f"{path}/" if path else "",)
         return "skip"
 
     def _pairs(self, steps: Sequence[CopyStep]) -> Iterator[KeyPair]:
@@ -338,15 +343,7 @@ class _Conversion(_Planner):
         for path, node in self.nodes:
             if self._is_named_scalar(node) and path.rpartition("/")[0] in named:
                 node = node.replace(dimension_names=())
-            try:
-                yield self._step(path, node, requested if only is None or only(path) else kept)
-            except (ZarrError, ValueError, TypeError) as error:
-                kind: Literal["array", "group"] = "array"
-                if isinstance(node, GroupMetadata):
-                    kind = "group"
-                metadata = None if isinstance(node, ZarrError) else node
-                problems = problems_of(error)
-                yield CopyStep(path, kind, "nothing", problems=problems, source_metadata=metadata)
+            yield self._step(path, node, requested if only is None or only(path) else kept)
 
     def _is_named_scalar(self, node: NodeMetadata | ZarrError) -> TypeGuard[ArrayMetadata]:
         """Whether an array is a scalar, which has no dimensions to name, for another format."""
@@ -360,22 +357,34 @@ class _Conversion(_Planner):
     def _step(
         self, path: str, node: NodeMetadata | ZarrError, requested: Mapping[str, Any]
     ) -> CopyStep:
+        """Return the step for a node, with problems if it is not possible."""
+        kind: Literal["array", "group"] = "group" if isinstance(node, GroupMetadata) else "array"
+        metadata = None if isinstance(node, ZarrError) else node
+        step = CopyStep(path, kind, "nothing", source_metadata=metadata)
+        try:
+            step = self._planned(path, node, requested)
+            return self.check_memory(self._compared(step))
+        except NODE_ERRORS as error:
+            return replace(step, problems=problems_of(error), metadata=None)
+
+    def _planned(
+        self, path: str, node: NodeMetadata | ZarrError, requested: Mapping[str, Any]
+    ) -> CopyStep:
+        """Return the step for a node, without regard to the destination."""
         if isinstance(node, ZarrError):
             raise ValueError(f"cannot be read: {node}")
         convert = partial(self._converted, path, node)
         if self._required is None:
-            step = convert(requested)
-        else:
-            step = portable_step(self.dest, self._required, requested, convert)
-        return self.check_memory(self._compared(step))
+            return convert(requested)
+        return portable_step(self.dest, self._required, requested, convert)
 
     def _converted(self, path: str, node: NodeMetadata, requested: Mapping[str, Any]) -> CopyStep:
-        """Return the step for a node, without regard to the destination."""
+        """Return the step for a node, without regard to the destination or to other libraries."""
         if isinstance(node, ArrayMetadata):
             return self.decoded(path, node, requested)
         if node.consolidated is None:
             return self.group(path, node)
-        step = self.group(path, node.replace(consolidated=None) if self.spec.same_format else node)
+        step = self.group(path, self.without_consolidated(node))
         note = "consolidated metadata is not copied; consolidate again"
         return replace(step, notes=(*step.notes, note))
 

@@ -8,8 +8,10 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Protocol
 
 from zarr_core import MemoryStore
-from zarr_core.extension import MetadataValidationError, ValidationProblem, ZarrError
+from zarr_core.extension import MetadataValidationError, ValidationProblem
 from zarr_core.optional import optional_function
+
+from zarr_transfer.to_format import NODE_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -71,7 +73,7 @@ def portable_step(
     if not problems:
         return first
     for changes in _changes(requested, problems) if first.is_array else ():
-        with suppress(ZarrError, ValueError, TypeError):
+        with suppress(*NODE_ERRORS):
             step = plan({**requested, **changes})
             if not _problems(dest, step, required):
                 return step

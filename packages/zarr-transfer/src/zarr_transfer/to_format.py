@@ -6,12 +6,14 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from zarr_core import MemoryStore
-from zarr_core.errors import MetadataError, NodeExistsError
+from zarr_core.errors import ExtensionError, MetadataError, NodeError, NodeExistsError
 from zarr_core.extension import (
     ArrayMetadata,
+    CodecError,
     ExtensionConfigurationError,
     GroupMetadata,
     MetadataValidationError,
+    StoreCapabilityError,
     ValidationProblem,
     ZarrError,
     create_extension,
@@ -69,6 +71,12 @@ def group_to_format(
             raise MetadataValidationError(dest.location(path), problems_of(error)) from error
     notes.append(infinities(changed))
     return _group(dest, path, candidate.replace(attributes=attributes)), notes
+
+
+NODE_ERRORS = (
+    MetadataError, ExtensionError, CodecError, NodeError, StoreCapabilityError, ValueError, TypeError,
+)  # fmt: skip
+"""Errors that are problems of a node; others, such as a failure of its store, are not."""
 
 
 def problems_of(error: Exception) -> tuple[ValidationProblem, ...]:

@@ -67,6 +67,7 @@ def command(
     where action is copy or skip; keys, nbytes (numbers; null with --dry-run).
     """
     import zarr_core
+    from zarr_core.errors import NodeNotFoundError
 
     from zarr_cli.modify.open_stores import open_node_in, open_stores, root_or_store
 
@@ -87,8 +88,11 @@ def command(
     with open_stores(source, dest) as (from_store, to_store):
         node = open_node_in(from_store, source)
         if only is not None:
-            zarr_core.copy(node, {}, source.path, dry_run=True, only=only)
-            only.check_matched(source)
+            try:
+                zarr_core.copy(node, {}, source.path, dry_run=True, only=only)
+            except NodeNotFoundError:
+                only.check_matched(source)  # its error has the patterns
+                raise
         if dry_run:
             zarr_core.copy(node, root_or_store(to_store, dest), dest.path, dry_run=True, **options)
         else:
