@@ -99,6 +99,12 @@ say("view", [v.is_view, str(v.dtype), v[0, 0].item(), v == a])
 say("astype", [str(a.astype("f8").dtype), a.astype("f8")[0, :2].tolist(), a.astype("f8").is_view])
 w = pickle.loads(pickle.dumps(a.astype("f8")))
 say("pickled cast", [type(w).__name__, str(w.dtype), w[0, :2].tolist(), w.is_view])
+for elements, dtype in (
+    (np.array([1, 2]), ">f8"), (np.array(["2000-01-01"], "M8[D]"), "i8"), (np.array(["1", "22"]), "i4"),
+    (np.array([1.5 + 2j]), "f8"), (np.array([True, False]), object),
+):
+    cast = zarr.array(elements).astype(dtype)[:]
+    say(f"cast of {elements.dtype}", [cast.dtype.str, cast.tolist()])
 raises("view resize", v.resize, 3, 3)
 reader = zarr.open_array(sys.argv[2], path="g/a", mode="r")
 raises("read-only", reader.__setitem__, 0, 1)

@@ -239,6 +239,65 @@ def test_the_start_of_a_value_shows_that_it_is_too_long():
     assert [part.end for part in parts] == [10]
 
 
+def raising(error):
+    async def get(value, part):
+        raise error
+
+    return get
+
+
+async def refusing_beyond_end(value, part):
+    if part.end > len(value):
+        raise OSError("range beyond the end")
+    return value[part.start : part.end]
+
+
+async def ignoring(value, part):
+    return value
+
+
+@pytest.mark.parametrize(
+    "get_part",
+    [
+        pytest.param(raising(NotImplementedError()), id="not implemented"),
+        pytest.param(raising(ValueError("no ranges")), id="ValueError"),
+        pytest.param(raising(TypeError("no ranges")), id="TypeError"),
+        refusing_beyond_end,
+        ignoring,
+    ],
+)
+def test_values_of_stores_with_few_byte_ranges_are_read(get_part):
+    class FewRanges(WrapperStore):
+        async def get(self, key, prototype, *, byte_range=None):  # by keyword only
+            value = await super().get(key, prototype)
+            is_whole = value is None or byte_range is None
+            return value if is_whole else await get_part(value, byte_range)
+
+    value = bytes(range(256)) * 2000
+    store = ZarrPythonStore(FewRanges(MemoryStore()))
+    store.set("k", value)
+    store.set("short", b"value")
+    assert bytes(store.get_limited("short", 9)) == b"value"
+    assert store.get_limited("k", 9) > 9
+    with store.open_value("k") as reader:
+        assert bytes(reader.read(300_000, 500)) == value[300_000:300_500]
+    ranges = [("k", 1, 3), ("missing", 0, 2), ("k", 4, 4), ("short", 1, 4)]
+    parts = store.get_ranges(ranges)
+    assert [part and bytes(part) for part in parts] == [b"\1\2", None, b"", b"alu"]
+
+
+def test_an_outage_does_not_read_whole_values():
+    class Failing(WrapperStore):
+        async def get(self, key, prototype, byte_range=None):
+            parts.append(byte_range)
+            raise ConnectionError("down")
+
+    parts, store = [], ZarrPythonStore(Failing(MemoryStore()))
+    with pytest.raises(StoreReadError, match="down"):
+        store.get_ranges([("k", 0, 10)])
+    assert len(parts) == 1
+
+
 def test_errors_contain_store_and_key():
     class Broken(MemoryStore):
         async def get(self, *args, **options):
@@ -285,7 +344,7 @@ async def _no_listing(*args, **options):
     yield ""  # an asynchronous generator
 
 
-REQUIRED = {"get", "set", "delete", "list_dir", "close", "open", "with_read_only"}
+REQUIRED = {"get", "set", "delete", "close", "open", "with_read_only"}
 LESS = [
     name
     for name, method in vars(zarr.abc.store.Store).items()
@@ -293,10 +352,10 @@ LESS = [
 ]
 
 
-@pytest.mark.parametrize("missing", [*([name] for name in LESS), LESS], ids=str)
+@pytest.mark.parametrize("missing", [*([name] for name in LESS), LESS, ["list_dir"]], ids=str)
 def test_stores_with_fewer_methods(missing):
     methods = {
-        name: _no_listing if name in ("list", "list_prefix") else _not_implemented
+        name: _no_listing if name in ("list", "list_dir", "list_prefix") else _not_implemented
         for name in set(missing) - REQUIRED
     }
     store = type("LessStore", (WrapperStore,), methods)(MemoryStore())

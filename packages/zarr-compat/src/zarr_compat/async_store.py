@@ -118,19 +118,15 @@ class AsyncStore(zarr_core.Store):
     # --- readable ---
 
     def get(self, key: str, part: Any = None) -> Buffer | None:
-        name = self._name(key)
-        prototype = self.interface.prototype
-        buffer = self._call(key, lambda: self.store.get(name, prototype, part))
-        return None if buffer is None else _bytes_of(buffer)
+        value: Buffer | None = self._call(key, lambda: self._read(key, part))
+        return value
 
     def get_limited(
         self, key: str, limit: int, out: memoryview | None = None
     ) -> Buffer | int | None:
         try:
             value = self.get(key, self.interface.range_request(0, limit + 1))
-        except StoreError as error:  # not every store has ranges beyond the end of a value
-            if isinstance(error.__cause__, OSError):
-                raise
+        except StoreError:  # not every store has ranges beyond the end of a value
             return super().get_limited(key, limit)
         if value is None or len(value) <= limit:
             return value
@@ -148,18 +144,29 @@ class AsyncStore(zarr_core.Store):
         return [None if item is None else next(values) for item in ranges]
 
     def get_ranges(self, ranges: list[tuple[str, int, int]]) -> Values:
-        """Return byte ranges of values, each given by key, start and stop, read concurrently."""
+        """Return byte ranges of values, each given by key, start and stop, read concurrently.
 
-        async def read(key: str, start: int, stop: int) -> Any:
-            part = self.interface.range_request(start, stop)
-            return await self.store.get(self._name(key), self.interface.prototype, part)
+        The values of a store that refuses or ignores byte ranges are read as a whole.
+        """
 
-        requests = [item for item in ranges if item[1] < item[2]]
-        buffers = (
-            self._call(requests[0][0], lambda: self._gather(read, requests)) if requests else ()
-        )
-        values = iter(None if item is None else _bytes_of(item) for item in buffers or ())
-        return [next(values, None) if start < stop else b"" for _, start, stop in ranges]
+        async def read(key: str, start: int, stop: int) -> Buffer | None:
+            if start >= stop:
+                return b""
+            part = await self._read(key, self.interface.range_request(start, stop))
+            if part is not None and len(part) != stop - start:
+                raise ValueError(f"read {len(part)} bytes instead of {stop - start}")
+            return part
+
+        parts: Values | None = None
+        try:
+            parts = self._call(ranges[0][0], lambda: self._gather(read, ranges)) if ranges else []
+        except StoreError as error:
+            if not isinstance(error.__cause__, NotImplementedError | TypeError | ValueError):
+                raise
+        if parts is not None:
+            return parts
+        values = {key: self.get(key) for key in {key for key, *_ in ranges}}
+        return [(v := values[key]) and memoryview(v)[start:stop] for key, start, stop in ranges]
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         size = self.getsize(key)
@@ -245,7 +252,12 @@ class AsyncStore(zarr_core.Store):
         """
         check_prefix(prefix)
         path = (self._prefix + prefix).rstrip("/")
-        names = self._collect(prefix, lambda: self.store.list_dir(path))
+        try:
+            names = self._collect(prefix, lambda: self.store.list_dir(path))
+        except StoreCapabilityError:
+            start = self._prefix + prefix
+            keys = self._collect(prefix, lambda: self.store.list_prefix(start))
+            names = [key[len(start) :].partition("/")[0] for key in keys if key.startswith(start)]
         # Some stores list a name twice, or prefixes with slashes.
         below = dict.fromkeys(prefix + name.strip("/") for name in names)
 
@@ -334,6 +346,12 @@ class AsyncStore(zarr_core.Store):
                 return await function(*arguments)
 
         return await asyncio.gather(*map(call, requests))
+
+    async def _read(self, key: str, part: Any) -> Buffer | None:
+        """Read a value, or a byte range of it."""
+        name = self._name(key)
+        buffer = await self.store.get(name, self.interface.prototype, byte_range=part)
+        return None if buffer is None else _bytes_of(buffer)
 
     async def _exists(self, name: str) -> bool:
         try:

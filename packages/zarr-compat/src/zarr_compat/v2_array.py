@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import zarr_core
 from zarr.core import Array as ZarrPythonArray  # type: ignore[attr-defined]  # only version 2 has it
-from zarr_core.extension import StoreReadOnlyError, ZarrError
+from zarr_core.extension import StoreReadOnlyError
 
 from zarr_compat.metadata import metadata_of_document
 
@@ -50,9 +50,9 @@ class Array(ZarrPythonArray):  # type: ignore[misc]  # untyped
         self._open_core()  # raises an error for codecs that this library does not have
 
     def _open_core(self) -> zarr_core.Array | None:
-        """Return the array of the core for the current metadata; None for an unsupported view.
+        """Return the array of the core for the current metadata; None for a view with its own.
 
-        Views have a data type, fill value or filters of their own.
+        zarr-python 2 reads such views: NumPy casts their elements.
         """
         state = (
             self._meta, self._shape, self._chunks, self._dtype, self._fill_value, self._filters
@@ -62,6 +62,8 @@ class Array(ZarrPythonArray):  # type: ignore[misc]  # untyped
         return self._core
 
     def _new_core(self) -> zarr_core.Array | None:
+        if self._is_view:
+            return None
         members = {
             "shape": self._shape,
             "chunks": self._chunks,
@@ -76,18 +78,13 @@ class Array(ZarrPythonArray):  # type: ignore[misc]  # untyped
         values = zarr_core.MemoryStore(self.chunk_store)
         if type(self.chunk_store).__name__ not in _CONCURRENT:
             values.max_concurrency = 1
-        try:
-            return zarr_core.array_from_metadata(
-                values,
-                metadata_of_document(json.loads(document)),
-                path=self._path,
-                zarr_format=2,
-                config={"write_empty_chunks": self._write_empty_chunks},
-            )
-        except ZarrError:
-            if not self._is_view:
-                raise
-            return None
+        return zarr_core.array_from_metadata(
+            values,
+            metadata_of_document(json.loads(document)),
+            path=self._path,
+            zarr_format=2,
+            config={"write_empty_chunks": self._write_empty_chunks},
+        )
 
     def _get_selection(self, indexer: Any, out: Any = None, fields: Any = None) -> Any:
         core = self._open_core()
