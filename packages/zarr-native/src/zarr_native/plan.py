@@ -157,18 +157,14 @@ class Plan(NativePlan):
         if self._view is not None:
             out = out.view(self._view)
         values = _getter(array) if where is Where.MEMORY else None
+        left: Any = None
         if kind is BasicIndexer or kind is OrthogonalIndexer:
             left = _native.read_box(self._plan, selection.index, out, available_threads, values)
-        elif kind is CoordinateIndexer and self._is_faster(array, selection.index):
-            left = _native.read_points(self._plan, selection.index, out, available_threads, values)
-        else:
-            return None
+        elif kind is CoordinateIndexer and (index := selection.index):
+            chunks = prod([axis.count for axis in array.axes], start=array.codecs.inner_chunk_count)
+            if len(index[0]) <= _POINTS_PER_CHUNK * chunks:
+                left = _native.read_points(self._plan, index, out, available_threads, values)
         return None if left is None else set(left)
-
-    def _is_faster(self, array: StoredArray, index: tuple[Array, ...]) -> bool:
-        """Whether reading points here is faster than with NumPy."""
-        chunks = prod([axis.count for axis in array.axes], start=array.codecs.inner_chunk_count)
-        return bool(index) and len(index[0]) <= _POINTS_PER_CHUNK * chunks
 
     def write(self, array: StoredArray, selection: Any, value: Array) -> Coordinates | None:
         if type(selection) is not BasicIndexer or not self._writes or array.read_only:

@@ -13,7 +13,6 @@ from zarr_core.extension import (
     ByteRange,
     ChunkDecodeError,
     ExtensionDefinition,
-    Store,
     StoreCapabilityError,
     WrapperStore,
     check_prefix,
@@ -30,7 +29,7 @@ from zarr_sharding.writer import EncodedChunks, assemble
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-    from zarr_core.extension import Buffer, Buffers, ByteReader, Change
+    from zarr_core.extension import Buffer, Buffers, ByteReader, Change, Store
 
     from zarr_sharding.index import IndexFormat
     from zarr_sharding.transformer.layout import ChunkPosition
@@ -141,7 +140,7 @@ class ShardedStore(WrapperStore):
         """Return the generation of a value; for a chunk, a digest of its bytes."""
         if self.layout.locate(key) is None:
             return self.inner.generation(key)
-        return Store.generation(self, key)
+        return super(WrapperStore, self).generation(key)
 
     def discard_cached(self, key: str) -> None:
         """Remove copies of a value from caches; for a chunk, of its shard."""
