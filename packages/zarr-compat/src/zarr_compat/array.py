@@ -56,9 +56,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
             # Zeros are not stored either, as in zarr-python 3, which reads missing chunks as zeros.
             self.core = zarr_core.Array(stored.with_metadata(stored.metadata, "never"))
 
-    def __class_getitem__(cls, item: Any) -> GenericAlias:
-        """Accept a parameter in annotations, such as ``Array[ArrayV3Metadata]``."""
-        return GenericAlias(cls, item)
+    __class_getitem__: Any = classmethod(GenericAlias)  # Array[ArrayV3Metadata] in annotations
 
     @classmethod
     def _open(

@@ -91,7 +91,6 @@ class AsyncStore(zarr_core.Store):
         """The wrapped store."""
         self.interface = self._interface()
         self._prefix = check_prefix(f"{path.strip('/')}/" if path.strip("/") else "")
-        self._read_only = read_only
         self.read_only = read_only or store.read_only
         self.supports_listing = store.supports_listing
         self.traits = StoreTraits(
@@ -180,8 +179,7 @@ class AsyncStore(zarr_core.Store):
         return None if value is None else BufferByteReader(value)
 
     def exists(self, key: str) -> bool:
-        name = self._name(key)
-        return bool(self._call(key, lambda: self._exists(name)))
+        return bool(self._call(key, lambda: self._exists(self._name(key))))
 
     def getsize(self, key: str) -> int | None:
         name = self._name(key)
@@ -251,11 +249,10 @@ class AsyncStore(zarr_core.Store):
         Stores of zarr-python do not tell keys from prefixes, so the existence of each is checked.
         """
         check_prefix(prefix)
-        path = (self._prefix + prefix).rstrip("/")
+        start = self._prefix + prefix
         try:
-            names = self._collect(prefix, lambda: self.store.list_dir(path))
+            names = self._collect(prefix, lambda: self.store.list_dir(start.rstrip("/")))
         except StoreCapabilityError:
-            start = self._prefix + prefix
             keys = self._collect(prefix, lambda: self.store.list_prefix(start))
             names = [key[len(start) :].partition("/")[0] for key in keys if key.startswith(start)]
         # Some stores list a name twice, or prefixes with slashes.
@@ -263,12 +260,7 @@ class AsyncStore(zarr_core.Store):
 
         async def look(key: str) -> tuple[str, bool, bool]:
             name = self._prefix + key
-            try:
-                is_key = await self._exists(name)
-            except Exception as error:  # a store may raise anything
-                if not self._is_missing(error):
-                    raise
-                is_key = False
+            is_key = await self._exists(name)
             return key, is_key, not is_key or not await self._is_empty(f"{name}/")
 
         requests = [(key,) for key in below if _is_key(key)]
@@ -295,8 +287,7 @@ class AsyncStore(zarr_core.Store):
         return self  # copies refer to the same location
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        read_only = self._read_only or self.read_only
-        return type(self), (self.store, self._prefix, read_only, self.max_concurrency)
+        return type(self), (self.store, self._prefix, self.read_only, self.max_concurrency)
 
     # --- helpers ---
 
@@ -361,6 +352,10 @@ class AsyncStore(zarr_core.Store):
                 return await self.store.get(name, self.interface.prototype) is not None
             except (LookupError, ValueError):  # the name is a prefix, not a key
                 return False
+        except Exception as error:  # a store may raise anything
+            if not self._is_missing(error):
+                raise
+            return False
 
     async def _is_empty(self, prefix: str) -> bool:
         try:

@@ -62,20 +62,18 @@ class AsyncNode:
     def add_methods(cls, node_class: type) -> None:
         """Add the methods of the class of the wrapped nodes that this class does not have.
 
-        Methods that return iterators become asynchronous iterators, others coroutines.
+        Methods that return iterators become asynchronous iterators, others except ``batch`` coroutines.
         """
         for name in dir(node_class):
             method = getattr(node_class, name)
-            if name.startswith("_") or not isfunction(method) or hasattr(cls, name):
+            if name[0] == "_" or name == "batch" or not isfunction(method) or hasattr(cls, name):
                 continue
             if not iscoroutinefunction(method):
                 result = str(method.__annotations__.get("return"))
                 is_iterator = result.startswith("Iterator") or name in _ITERATED
                 setattr(cls, name, _iterator(name) if is_iterator else _coroutine(name))
 
-    def __class_getitem__(cls, item: Any) -> GenericAlias:
-        """Accept a parameter in annotations."""
-        return GenericAlias(cls, item)
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     def __init__(self, node: Any) -> None:
         self._node = node
@@ -139,7 +137,7 @@ class AsyncArray(AsyncNode):
         return self._node.metadata if "_node" in vars(self) else self._metadata
 
     async def _save_metadata(self, metadata: Any, ensure_parents: bool = False) -> None:
-        """Store metadata; programs create arrays in this way."""
+        """Store metadata; programs such as pydantic-zarr create arrays in this way."""
         place = self._place if "_node" not in vars(self) else self._node.store_path
         prototype = interface_module("zarr.core.buffer").default_buffer_prototype()
         for name, value in metadata.to_buffer_dict(prototype).items():

@@ -152,7 +152,7 @@ class CoreStore(Store):
         attributes = {
             key: vars(self)[key] for key in ("root", "path", "store", "fs") if key in vars(self)
         }
-        return _unpickled, (self.core, type(self), attributes)
+        return partial(wrap_core_store, self.core, type(self), **attributes), ()
 
 
 def _byte_range(part: ByteRequest) -> ByteRange:
@@ -171,9 +171,3 @@ def wrap_core_store(core: zarr_core.Store, kind: type[CoreStore], **attributes: 
     CoreStore.__init__(wrapper, core)
     vars(wrapper).update(attributes)
     return wrapper
-
-
-def _unpickled(
-    core: zarr_core.Store, kind: type[CoreStore], attributes: dict[str, Any]
-) -> CoreStore:
-    return wrap_core_store(core, kind, **attributes)

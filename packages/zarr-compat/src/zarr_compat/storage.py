@@ -312,8 +312,7 @@ class WrapperStore(Store):
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def __class_getitem__(cls, item: Any) -> GenericAlias:
-        return GenericAlias(cls, item)
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     def _call_wrapped(self, name: str, *arguments: Any, **options: Any) -> Any:
         """Call a method of the wrapped store."""
