@@ -110,10 +110,10 @@ SLOWLY = """        import time
 
 MUTANTS = [
     # kit, what is replaced in the code, by what, the test that must fail
-    (TO_ARRAY, "shape = decoded.shape[::-1]", "shape = decoded.shape", "encode_matches_resolve"),
-    (TO_ARRAY, "decoded.fill_value,", "decoded.fill_value[None],", "encode_matches_resolve"),
-    (TO_ARRAY, "return array.T\n\n    def decode", "return array.T.astype(bool)\n\n    def decode", "encode_matches_resolve"),
-    (TO_ARRAY, DECODE + "        return array.T", DECODE + "        found = array.T.copy()\n        array[...] = 0\n        return found", "encode_matches_resolve"),
+    (TO_ARRAY, "shape = decoded.shape[::-1]", "shape = decoded.shape", "encode_matches_encoded_representation"),
+    (TO_ARRAY, "decoded.fill_value,", "decoded.fill_value[None],", "encode_matches_encoded_representation"),
+    (TO_ARRAY, "return array.T\n\n    def decode", "return array.T.astype(bool)\n\n    def decode", "encode_matches_encoded_representation"),
+    (TO_ARRAY, DECODE + "        return array.T", DECODE + "        found = array.T.copy()\n        array[...] = 0\n        return found", "encode_matches_encoded_representation"),
     (TO_ARRAY, DECODE + "        return array.T", DECODE + "        return array.T[::-1]", "chunk_round_trip"),
     (TO_ARRAY, DECODE + "        return array.T", DECODE + "        return array.reshape(decoded.shape)", "chunk_round_trip"),
     (TO_ARRAY, ENCODE, ENCODE + "        array[...] = array * 0\n", "chunk_round_trip"),
