@@ -225,20 +225,19 @@ def _is_too_deep(text: str) -> bool:
     return bool(brackets)
 
 
+_POINTER = 4000  # characters
+
+
 def _problems(value: Any, pointer: str = "") -> Iterator[ValidationProblem]:
     """Yield a problem for each placeholder in a document, whose pointer is given."""
-    return (ValidationProblem(pointer + below, message) for below, message in _rejected(value))
-
-
-def _rejected(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the pointers and messages of the placeholders; no pointer is made for other values."""
     if isinstance(value, _Rejected):
-        yield "", value.message
+        yield ValidationProblem(pointer, value.message)
     items: Iterable[Any] = value.items() if isinstance(value, dict) else ()
     for token, item in enumerate(value) if isinstance(value, list) else items:
         if isinstance(item, (_Rejected, list, dict)):
-            for below, message in _rejected(item):
-                yield json_pointer(token) + below, message
+            # Messages do not show more of a pointer, which would be copied for each item.
+            is_long = len(pointer) > _POINTER
+            yield from _problems(item, pointer if is_long else pointer + json_pointer(token))
 
 
 # --- writing ---
