@@ -24,7 +24,7 @@ _SECRET = re.compile(
 # Values that refer to credentials, or mean that there are none.
 _PUBLIC = frozenset({"", "anon", "browser", "cache", "cloud", "false", "google_default", "true"})
 _USER = re.compile(r"(?<=://)[^/@\s'\"]+@")
-# User and password, in which "/", "?" and "#" are not encoded; a port is no password.
+# A user and a password, which may contain "/", "?" and "#" without encoding.  A port is not a password.
 _PASSWORD = re.compile(r"(?<=://)[^/?#@:]*:(?!\d+(?:[/?#]|$))[^@]*@")
 _QUERY = re.compile(r"(?<=://)([^\s'\"?]+)\?[^\s'\")>]+")
 _MASK = "***"

@@ -149,7 +149,7 @@ def convert(
         If there are problems, before anything is written, such as data types that a library of
         ``portable`` does not read; contains all problems.
     NodeNotFoundError
-        If there is no node at the source.
+        If the source does not exist.
     ElementsDifferError
         If elements cannot be represented in the data type, or the verification fails.
     ChunkDecodeError, StoreError
@@ -233,7 +233,7 @@ def plan_conversion(
     Raises
     ------
     NodeNotFoundError
-        If there is no node at the source.
+        If the source does not exist.
     UnknownExtensionError
         If a format is not installed.
     NodeNameError

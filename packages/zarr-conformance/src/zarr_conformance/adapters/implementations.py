@@ -109,7 +109,7 @@ def bundled_command(name: str) -> list[str]:
     Raises
     ------
     UsageError
-        If there is no adapter of this name, or its implementation is not installed.
+        If no adapter has this name, or its implementation is not installed.
     """
     if name not in BUNDLED_ADAPTERS:
         raise UsageError(f"no adapter for {name!r}; available: {', '.join(BUNDLED_ADAPTERS)}")

@@ -302,7 +302,7 @@ class AdapterSession:
         Raises
         ------
         AdapterError
-            If there is no response; the next request starts the program again.
+            If the program does not respond; the next request starts it again.
         """
         if self._process is None:
             self.start()

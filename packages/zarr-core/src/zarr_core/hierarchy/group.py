@@ -370,7 +370,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         Raises
         ------
         NodeNotFoundError
-            If there is no node at the source.
+            If the source does not exist.
         NodeExistsError
             If a node exists at the destination, or the destination is within the source.
 

@@ -181,7 +181,7 @@ class DBMStore(DatabaseStore):
     def _creation_lock(self) -> AbstractContextManager[None]:
         """Exclude other writers, also those that create the database, which has no file to lock.
 
-        In a directory that is not writable nobody can create a database, or a lock file.
+        A directory that is not writable takes neither a new database nor a lock file.
         """
         path = os.path.realpath(self.path)
         directory = os.path.dirname(path)
