@@ -11,8 +11,8 @@ import pytest
 import zarr_core
 
 HEAVY = {
-    "asyncio", "concurrent.futures", "deflate", "fastcrc", "google_crc32c", "http",
-    "importlib.metadata", "importlib_metadata", "isal", "jsonschema", "logging", "multiprocessing", "numcodecs", "pluggy",
+    "asyncio", "concurrent.futures", "deflate", "google_crc32c", "http",
+    "importlib.metadata", "importlib_metadata", "jsonschema", "logging", "multiprocessing", "numcodecs", "pluggy",
     "pytest", "socket", "ssl", "tempfile", "zarr", "zstandard",
 }  # fmt: skip
 

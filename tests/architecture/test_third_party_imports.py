@@ -30,8 +30,6 @@ IMPORTED_BY = {
     "pluggy": {"zarr_core.registry.hookspecs"},
     "numcodecs": {"zarr_codecs._numcodecs", "zarr_compat.codecs"},
     "deflate": {"zarr_codecs._libdeflate"},
-    "fastcrc": {"zarr_codecs.fastcrc"},
-    "isal": {"zarr_codecs.isal"},
     "zstandard": {"zarr_codecs._zstandard"},
     "google_crc32c": {"zarr_codecs.crc32c"},
     "dask": {"zarr_dask._dask"},
@@ -51,12 +49,7 @@ IMPORTED_BY = {
 # Imported within functions, on first use.
 ONLY_WITHIN_FUNCTIONS = IMPORTED_BY.keys() - {"dask", "pluggy"}
 # Modules that are imported only within functions.
-LATE = (
-    "zarr_codecs._libdeflate",
-    "zarr_codecs.fastcrc",
-    "zarr_codecs.isal",
-    "zarr_codecs.libdeflate",
-)
+LATE = ("zarr_codecs._libdeflate",)
 
 
 # Used if the program has them, so not required by the distribution.
@@ -122,7 +115,6 @@ def test_a_door_opens_when_it_is_needed(library):
         for module, name, top, typing in all_imports()
         if name.partition(".")[0] == library and top and not typing
     ]
-    # The module of an alternative is imported when it is selected, and imports its library.
     assert not [module for module in eager if not module.startswith(LATE)]
 
 

@@ -38,8 +38,6 @@ class Case:
         Whether a class is passed to the call.
     core : bool
         Whether the core provides the name.
-    alternative : bool
-        Whether the last distribution provides it as an alternative.
     """
 
     sources: tuple = ()
@@ -47,7 +45,6 @@ class Case:
     key: int = 1
     given: bool = False
     core: bool = False
-    alternative: bool = False
 
 
 OFF = {"disabled_plugins": {"acme-0"}}
@@ -60,11 +57,6 @@ CASES = {
     **{name: Case((source,)) for name, source in BROKEN.items()},
     "misspelt": Case((MISSPELT,)),
     "fails": Case((FAILING,)),
-    "alternative": Case((None,), alternative=True),
-    "alternative beside it": Case((None, "raise SystemExit"), alternative=True),
-    "alternative, chosen": Case(
-        ("raise SystemExit", None), {"providers": "Acme_1[fast]"}, alternative=True
-    ),
     "two": Case((None, None)),
     "two, chosen": Case((None, "raise SystemExit"), {"providers": "Acme_0"}),
     "two, one switched off": Case(("raise SystemExit", None), OFF),
@@ -91,9 +83,7 @@ def distributions(zarr_format, kind, case):
             f"{module}/__init__.py": SOURCES[kind] if source is None else source,
             f"{module}/schemas/{kind}/{NAME}.json": SCHEMA,
         }
-        last = number == len(case.sources) - 1
-        group = f"{kind}.fast" if case.alternative and last else kind
-        yield f"acme-{number}", {group: {name: f"{module}:Extension"}}, files
+        yield f"acme-{number}", {kind: {name: f"{module}:Extension"}}, files
 
 
 def _called(zarr_format, kind, case):

@@ -110,7 +110,7 @@ print(*sorted(name for name in sys.modules if name.startswith("acme")))
 
 @pytest.fixture(scope="module")
 def acme(tmp_path_factory):
-    """Three wheels: two provide the same name, one also an alternative, one cannot be imported."""
+    """Three wheels: two provide the same name, one cannot be imported."""
     folder = tmp_path_factory.mktemp("acme")
     codec = SOURCES["codec"]
     return [
@@ -123,10 +123,7 @@ def acme(tmp_path_factory):
             ),
             (
                 "acme-two",
-                {
-                    "codec": {"acme.two": "acme_two:Extension", "acme.both": "acme_two:Extension"},
-                    "codec.fast": {"acme.one": "acme_two:Extension"},
-                },
+                {"codec": {"acme.two": "acme_two:Extension", "acme.both": "acme_two:Extension"}},
                 codec,
             ),
             ("acme-broken", {"codec": {"acme.broken": "acme_broken:Extension"}}, "1 / 0"),
@@ -139,7 +136,6 @@ EXPECTED = [
     "codec acme.both  acme-two 1.0 (acme_two:Extension)  not used",
     "codec acme.broken  acme-broken 1.0 (acme_broken:Extension)",
     "codec acme.one  acme-one 1.0 (acme_one:Extension)",
-    "codec acme.one  acme-two[fast] 1.0 (acme_two:Extension)  alternative",
     "codec acme.two  acme-two 1.0 (acme_two:Extension)",
     "acme.one [1, 2, 3] acme_one",
     "acme.two [1, 2, 3] acme_two",

@@ -53,7 +53,7 @@ def test_table_has_all_extension_points_and_cases():
 
 
 # The imported distribution, if it is not the first.
-USED = {"two, one switched off": "1", "alternative, chosen": "1", "given": "", "core": ""}
+USED = {"two, one switched off": "1", "given": "", "core": ""}
 
 
 @each("rules.txt", "zarr_format, kind, name, expected, said")

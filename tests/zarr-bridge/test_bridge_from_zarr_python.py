@@ -514,7 +514,7 @@ def test_shadowed_extensions_are_listed_with_the_setting(far):
     ]
     assert not line.wins
     assert line.loads is None
-    setting = "providers={'codec.gzip': '" + line.choice + "'}"
+    setting = "providers={'codec.gzip': '" + line.distribution + "'}"
     assert str(line).endswith(f"not used; to select it: zarr_core.config.set({setting})")
 
 

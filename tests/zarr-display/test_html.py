@@ -57,8 +57,8 @@ def test_array_html_does_not_access_the_store(store):
     assert re.fullmatch(
         r'sharding_indexed\(index_location="end"\) by zarr-sharding \S+'
         r'bytes\(endian="little"\) by zarr-core [\d.]+'
-        r"gzip\(level=5\) by zarr-codecs [\d.]+, or by zarr-codecs\[isal\]"
-        r"crc32c by zarr-codecs [\d.]+, or by zarr-codecs\[fastcrc\]",
+        r"gzip\(level=5\) by zarr-codecs [\d.]+"
+        r"crc32c by zarr-codecs [\d.]+",
         found["Encoded by"][0],
     )
     assert "chunks of time 365 by 180 by lon 360" in html
@@ -107,7 +107,7 @@ def test_origin_is_that_of_the_codec_in_use():
     assert [it.name for it in encoders(array.stored)] == ["bytes", "gzip"]
     assert "zarr-codecs " not in encoders(array.stored)[1].origin
     array = zarr.create_array(shape=4, compressors=["crc32c"])
-    with zarr.config.set(providers={"codec.crc32c": "zarr-codecs[fastcrc]"}):
+    with zarr.override_extensions({"codec": {"crc32c": Shout}}):
         # The array goes on with the code that it has.
         assert encoders(array.stored)[1].origin == "zarr_codecs"
 

@@ -34,12 +34,6 @@ def compress_gzip(data: Buffer, level: int) -> Buffer:
     return encoded
 
 
-def compress_zlib(data: Buffer, level: int) -> Buffer:
-    """Compress to one zlib stream."""
-    encoded: bytearray = deflate.zlib_compress(data, level)
-    return encoded
-
-
 def decompress(data: Buffer, size: int, gzip: bool) -> Buffer | None:
     """Decompress data that is exactly one valid stream of known size.
 

@@ -38,8 +38,7 @@ class Settings:
         Environment: ``ZARR_CORE_THREADS``.
     providers : mapping of str to str
         The distribution for an extension that several provide, such as
-        ``{"codec.gzip": "zarr-codecs"}``, or an alternative of a distribution, such as
-        ``"zarr-codecs[isal]"``.
+        ``{"codec.gzip": "zarr-codecs"}``.
         Environment: ``ZARR_CORE_PROVIDERS="codec.gzip=zarr-codecs,..."``.
     fallback : {"error", "warn", "use"}
         For unknown data types with a fallback: raise an error, or use the fallback (read-only)

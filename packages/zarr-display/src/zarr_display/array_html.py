@@ -97,14 +97,17 @@ def _encoder(codec: Encoder) -> str:
         if not isinstance(value, dict | list) or name == "order"
     )
     label = f"{codec.name}({options})" if options else codec.name
-    by = codec.origin
-    if codec.alternatives:
-        by += f", or by {', '.join(codec.alternatives)}"
-    title = f"{codec.name} {json.dumps(codec.configuration, ensure_ascii=False)}: {by}"[:600]
+    title = f"{codec.name} {json.dumps(codec.configuration, ensure_ascii=False)}: {codec.origin}"[
+        :600
+    ]
     style = "padding-left:1.2em" if codec.within_shard else None
     name = tag("span", text(label, 120), style=CODE)
     return tag(
-        "div", name, tag("span", f" by {text(by, 160)}", style=MUTED), title=title, style=style
+        "div",
+        name,
+        tag("span", f" by {text(codec.origin, 160)}", style=MUTED),
+        title=title,
+        style=style,
     )
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zarr_core.errors import ExtensionError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.registry.discovery import providers as providers_of
 from zarr_core.registry.resolve import find_provider
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ class Encoder(NamedTuple):
         Its configuration.
     origin : str
         Name and version of the distribution.
-    alternatives : tuple of str
-        Other providers of the name, in the form of the setting ``providers``.
     within_shard : bool
         Whether it encodes the inner chunks of a shard.
     """
@@ -36,7 +33,6 @@ class Encoder(NamedTuple):
     name: str
     configuration: Mapping[str, JSON]
     origin: str
-    alternatives: tuple[str, ...]
     within_shard: bool
 
 
@@ -58,13 +54,10 @@ def _named(chain: PreparedCodecChain) -> Iterator[tuple[str, Codec]]:
 def _encoder(name: str, codec: Codec, within_shard: bool) -> Encoder:
     # Settings may have changed since the codec was created, so its own module is used.
     origin = type(codec).__module__.partition(".")[0]
-    others: tuple[str, ...] = ()
     try:
         provider = find_provider("codec", ExtensionDefinition(name))
         if provider is not None and isinstance(codec, provider.load()):
             origin = provider.origin
-            offers = providers_of("codec", name)
-            others = tuple(it.choice for it in offers if it != provider)
     except ExtensionError:
         pass
-    return Encoder(name, codec.to_configuration(), origin, others, within_shard)
+    return Encoder(name, codec.to_configuration(), origin, within_shard)

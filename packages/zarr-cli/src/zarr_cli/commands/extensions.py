@@ -37,12 +37,11 @@ def command(
 
     The list shows the distribution that provides each extension. Each one is imported to
     check that it works. If several have the same name, those that are not used are marked.
-    Alternatives of extras that are not installed are listed only if a NAME is given.
 
     Exit status: 0, or 1 if an extension is broken or in conflict.
 
     The JSON document of --json is a list of {extension_point, name, distribution, version,
-    target, choice, used, loads, error}; loads is null with --no-load.
+    target, used, loads, error}; loads is null with --no-load.
     """
     from zarr_core import installed_extensions
 
@@ -54,8 +53,6 @@ def command(
                 f"unknown extension point {extension_point!r}; choose from {', '.join(kinds)}",
                 param_hint="--extension-point",
             )
-    if not names:
-        lines = [line for line in lines if not line.note.startswith("not installed")]
     conflicts = _conflicts(lines)
     if as_json:
         print_json([_document(line) for line in lines])
@@ -71,13 +68,13 @@ def _conflicts(lines: Lines) -> set[tuple[str, str]]:
     offered = Counter(
         (line.extension_point, line.name)
         for line in lines
-        if not line.alternative and line.error is None and not _is_disabled(line)
+        if line.error is None and not _is_disabled(line)
     )
     return {name for name, count in offered.items() if count > 1 and name not in used}
 
 
 def _is_broken(line: Line) -> bool:
-    return line.error is not None and not line.alternative
+    return line.error is not None
 
 
 def _is_disabled(line: Line) -> bool:
@@ -95,7 +92,6 @@ def _document(line: Line) -> dict[str, Any]:
         "distribution": line.distribution,
         "version": line.version,
         "target": line.target,
-        "choice": line.choice,
         "used": line.wins,
         "loads": line.loads,
         "error": line.error,
@@ -113,7 +109,7 @@ def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
             print_styled(
                 [
                     (f"  {line.name:<{width}}", "bold"),
-                    (f"  {line.choice} {line.version}", ""),
+                    (f"  {line.origin}", ""),
                     (f"  {note}" if note else "", style),
                 ]
             )
@@ -122,7 +118,7 @@ def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
                     print_styled([(f"    {name}  ", ""), (state, "dim")])
     for extension_point, name in sorted(conflicts):
         choices = [
-            line.choice
+            line.distribution
             for line in lines
             if (line.extension_point, line.name) == (extension_point, name)
         ]

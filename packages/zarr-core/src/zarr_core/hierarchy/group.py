@@ -508,7 +508,7 @@ def _new_name(name: str) -> str:
 
 
 def _member_not_found(group: Group, path: str) -> NodeNotFoundError:
-    """Return the error for a missing member; it names the missing part and alternatives.
+    """Return the error for a missing member; it names the missing part and similar members.
 
     ``path`` is any string, relative to the group.
     """
@@ -524,11 +524,11 @@ def _member_not_found(group: Group, path: str) -> NodeNotFoundError:
                 reason += f": {parent!r} is an array, which has no members"
                 return NodeNotFoundError(location, reason)
             group = member
-        reason += _alternatives(group, parts[0], parent)
+        reason += _members_instead(group, parts[0], parent)
     return NodeNotFoundError(location, reason)
 
 
-def _alternatives(group: Group, missing: str, parent: str) -> str:
+def _members_instead(group: Group, missing: str, parent: str) -> str:
     """Say what is in a group, whose path is ``parent``, instead of a missing member."""
     from difflib import get_close_matches
 

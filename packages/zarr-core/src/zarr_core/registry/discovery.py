@@ -109,14 +109,13 @@ def providers(
 
 
 def usable_names(extension_point: str) -> list[str]:
-    """The names of an extension point, without alternatives and those that only hooks supply."""
-    usable = {item.name for item in providers(extension_point) if not item.alternative}
-    return sorted(usable - {_RAW_BITS.name})
+    """The names of an extension point, without those that only hooks supply."""
+    return sorted({item.name for item in providers(extension_point)} - {_RAW_BITS.name})
 
 
 def is_provided(extension_point: str, name: str) -> bool:
     """Whether an override, the core or a distribution provides a name; not if only hooks do."""
-    return any(not item.alternative for item in providers(extension_point, name))
+    return bool(providers(extension_point, name))
 
 
 def name_of(extension_point: str, cls: type[Any]) -> str:
@@ -137,7 +136,6 @@ def _installed_name(extension_point: str, cls: type[Any]) -> str:
         for provider in providers(extension_point)
         if provider.extension is None and provider is not _RAW_BITS
     ]
-    installed.sort(key=lambda provider: bool(provider.alternative))
     for provider in installed:
         if provider.target.partition("[")[0].strip() == target:
             return provider.name
@@ -158,7 +156,7 @@ def _installed_name(extension_point: str, cls: type[Any]) -> str:
 
 
 def scan() -> Scan:
-    """The installed extensions and alternatives, cached until :func:`refresh`."""
+    """The installed extensions, cached until :func:`refresh`."""
     scanned: Scan | None = registry_cache.get("scan")
     return registry_cache.put("scan", _scan()) if scanned is None else scanned
 
@@ -174,18 +172,13 @@ def _scan() -> Scan:
     points = installed_entry_points("zarr_core.")
     versions = {item.distribution: item.name for item in points if item.group == _VERSION_GROUP}
     for group, name, target, distribution, version in points:
-        alternative = ""
-        if group not in _GROUPS:  # "zarr_core.<extension_point>.<alternative>"
-            group, _, alternative = group.rpartition(".")
         extension_point = _GROUPS.get(group, "")
-        # All hooks are called, so they have no alternatives.
-        is_unused = not extension_point or (alternative and extension_point == "hooks")
-        if is_unused or normalize_name(distribution) == DISTRIBUTION:
+        if not extension_point or normalize_name(distribution) == DISTRIBUTION:
             continue
         number = versions.get(distribution, "1")
         interface = int(number) if number.isdecimal() else number  # an error when it is loaded
         provider = Provider(
-            extension_point, name, target, distribution, version, "", alternative, interface
+            extension_point, name, target, distribution, version, interface_version=interface
         )
         scanned.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
     return {

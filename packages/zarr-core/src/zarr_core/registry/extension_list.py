@@ -31,8 +31,7 @@ class InstalledExtension(Provider):
         Whether it is used for its name; for hooks, whether they are called.  False for all
         providers that are in conflict.
     note : str
-        ``"broken: ..."``, ``"not installed: ..."`` for an alternative of an extra that is not
-        installed, ``"not used"``, ``"alternative"`` or empty.
+        ``"broken: ..."``, ``"not used"`` or empty.
     """
 
     loads: bool | None = None
@@ -41,7 +40,7 @@ class InstalledExtension(Provider):
     note: str = ""
 
     def __str__(self) -> str:
-        line = f"{self.extension_point} {self.name}  {self.choice} {self.version} ({self.target})"
+        line = f"{self.extension_point} {self.name}  {self.origin} ({self.target})"
         return f"{line}  {self.note}".rstrip()
 
 
@@ -70,14 +69,14 @@ def installed_extensions(
     for point in EXTENSION_POINTS:
         if extension_point in (None, point):
             offered = [*providers(point, disabled=True), *hooks.supplied(point)]
-            offered.sort(key=lambda item: (item.name, item.choice, item.target))
+            offered.sort(key=lambda item: (item.name, item.distribution, item.target))
             lines += [_line(item, load) for item in offered if not names or item.name in names]
     return lines
 
 
 def _line(provider: Provider, load: bool) -> InstalledExtension:
     wins, loads, error = _is_used(provider), None, None
-    note = "" if wins else "alternative" if provider.alternative else "not used"
+    note = "" if wins else "not used"
     if provider.adapter and not wins and providers(provider.extension_point, provider.name):
         note = f"not used; to select it: {provider.setting}"
     elif load:
@@ -86,8 +85,6 @@ def _line(provider: Provider, load: bool) -> InstalledExtension:
             loads = True
         except ExtensionLoadError as problem:
             loads, error, note = False, problem.reason, f"broken: {problem.reason}"
-            if provider.alternative and isinstance(problem.__cause__, ModuleNotFoundError):
-                note = f"not installed: pip install '{provider.choice}'"
     own = {item.name: getattr(provider, item.name) for item in fields(provider)}
     return InstalledExtension(**own, loads=loads, error=error, wins=wins, note=note)
 

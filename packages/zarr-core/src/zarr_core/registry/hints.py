@@ -63,10 +63,8 @@ def install_hint(extension_point: str, name: str) -> str:
     no_plugins = "*" in config.settings.disabled_plugins
     offered = [] if no_plugins else _offered(extension_point, name)
     disabled = [item for item in offered if is_disabled(item.distribution)]
-    if origins := [item.origin for item in disabled if not item.alternative]:
+    if origins := [item.origin for item in disabled]:
         return f"It is in {', '.join(origins)}, which the setting disabled_plugins disables."
-    if usable := [item for item in offered if item not in disabled]:  # alternatives
-        return f"An alternative is installed; to select it: {usable[0].setting}"
     if full := _full_names(extension_point, name):
         return f"Use the full name {' or '.join(map(repr, full))}."
     other = _for_other_library(extension_point, name)
@@ -123,10 +121,9 @@ def _for_other_library(extension_point: str, name: str) -> str:
 def other_providers(extension_point: str, name: str, used: str) -> str:
     """How to select other installed distributions that provide an extension; empty without any."""
     others = dict.fromkeys(
-        f"{item.choice} also provides it; to select it: {item.setting}"
+        f"{item.distribution} also provides it; to select it: {item.setting}"
         for item in _offered(extension_point, name)
-        if not item.alternative and item.distribution != used
-        if not is_disabled(item.distribution)
+        if item.distribution != used and not is_disabled(item.distribution)
     )
     return "; ".join(others)
 

@@ -35,8 +35,6 @@ class Provider:
     adapter : str
         For code of another library: ``module:function`` of a function that returns an
         extension.  It is called with the provider and the object of the target.
-    alternative : str
-        For an alternative, its name in the settings; else empty.
     interface_version : int or str
         The version of the extension interface for which the distribution was written; a string
         that is not a number is an error when the extension is loaded.
@@ -50,19 +48,13 @@ class Provider:
     distribution: str
     version: str = ""
     adapter: str = ""
-    alternative: str = ""
     interface_version: int | str = 1
     extension: Any = None
 
     @property
-    def choice(self) -> str:
-        """The value of the setting ``providers`` that selects it, such as ``zarr-codecs[isal]``."""
-        return f"{self.distribution}[{self.alternative}]" if self.alternative else self.distribution
-
-    @property
     def origin(self) -> str:
         """Name and version of the distribution."""
-        return f"{self.choice} {self.version}".strip()
+        return f"{self.distribution} {self.version}".strip()
 
     @property
     def module(self) -> str:
@@ -72,7 +64,7 @@ class Provider:
     @property
     def setting(self) -> str:
         """The call that selects it."""
-        choice = f"'{self.extension_point}.{self.name}': '{self.choice}'"
+        choice = f"'{self.extension_point}.{self.name}': '{self.distribution}'"
         return f"zarr_core.config.set(providers={{{choice}}})"
 
     def __str__(self) -> str:
@@ -159,8 +151,6 @@ def _reason(provider: Provider, error: BaseException) -> str:
     if isinstance(error, ImportError) and (error.name or "").startswith("zarr_core."):
         needs = f"it requires {error.name} of another version of zarr-core"
         reason += "" if provider.module.startswith("zarr_core.") else f" ({needs})"
-    elif provider.alternative and isinstance(error, ModuleNotFoundError):
-        reason += f" (pip install '{provider.choice}')"
     return reason
 
 

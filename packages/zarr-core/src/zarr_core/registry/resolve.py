@@ -91,17 +91,17 @@ def find_provider(
 
 
 def _selected(candidates: list[Provider], choice: str) -> list[Provider]:
-    """The providers that the settings select; without a choice, all except alternatives."""
-    if choice:
-        wanted = normalize_name(choice)
-        return [item for item in candidates if normalize_name(item.choice) == wanted]
-    return [item for item in candidates if not item.alternative]
+    """The providers that the settings select; all without a choice."""
+    if not choice:
+        return candidates
+    wanted = normalize_name(choice)
+    return [item for item in candidates if normalize_name(item.distribution) == wanted]
 
 
 def _not_provided(
     extension_point: str, name: str, location: Location, choice: str, candidates: list[Provider]
 ) -> UnknownExtensionError:
-    others = ", ".join(dict.fromkeys(item.choice for item in candidates))
+    others = ", ".join(dict.fromkeys(item.distribution for item in candidates))
     hint = (
         f"The setting providers['{extension_point}.{name}'] selects {choice!r}, which is not "
         "installed, is disabled or does not provide it; "
