@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ChecksumError, ChunkDecodeError
@@ -71,19 +72,15 @@ def gather_limited(blocks: Iterator[bytes], limit: int) -> Buffer | int:
     return whole
 
 
-def inflate(
-    data: Buffer, new: Callable[[], Any], errors: type[Exception], multiple: bool, name: str
-) -> Iterator[bytes]:
+def inflate(data: Buffer, wbits: int, multiple: bool, name: str) -> Iterator[bytes]:
     """Yield the content of DEFLATE streams in zlib or gzip containers.
 
     Parameters
     ----------
     data : Buffer
         The encoded bytes.
-    new : callable
-        Returns a decompressor for one stream, with the methods of ``zlib.decompressobj``.
-    errors : type
-        Errors that the decompressor raises for damaged data.
+    wbits : int
+        The container, as for ``zlib.decompressobj``.
     multiple : bool
         Whether another stream may follow the first (RFC 1952, section 2.2).
     name : str
@@ -97,7 +94,7 @@ def inflate(
     view = memoryview(data)
     position = 0
     while position < len(view) or not position:
-        stream = new()
+        stream = zlib.decompressobj(wbits)
         begin = position
         while not stream.eof:
             feed: Buffer = view[position : position + _FEED]
@@ -111,7 +108,7 @@ def inflate(
                     if stream.eof or len(block) < _BLOCK:
                         break
                     feed = stream.unconsumed_tail
-            except errors as error:
+            except zlib.error as error:
                 raise _damage_error(str(error), begin, name) from error
         position -= len(stream.unused_data)
         if not multiple and position < len(view):
@@ -175,7 +172,7 @@ def _trailing_bytes(position: int, name: str) -> ChunkDecodeError:
 
 
 def _damage_error(message: str, begin: int, name: str) -> ChunkDecodeError:
-    # zlib: "incorrect data check" or "incorrect length check"; isal: "incorrect checksum".
+    # "incorrect data check" or "incorrect length check"
     if "check" in message and "header" not in message:
         what = "CRC-32 or length of a gzip member" if name == "gzip" else "Adler-32 of the stream"
         return ChecksumError(f"the {what} does not match its content", name)
