@@ -87,16 +87,22 @@ def _table(value: Any, name: str) -> dict[str, Any]:
 def compare(run: ImplementationResults, baseline: Baseline, corpus: Collection[str]) -> Comparison:
     """Compare a run with a baseline; ``corpus`` has the ids of all cases, also of those not run."""
     known = baseline.get(run.name, {})
-    failing = {it.case for it in run.results if it.grade in ("fail", "crash")}
-    executed = {it.case for it in run.results}
+    failing = {result.case for result in run.results if result.grade in ("fail", "crash")}
+    executed = {result.case for result in run.results}
     results = tuple(
-        replace(it, known=known[it.case]) if it.case in failing and it.case in known else it
-        for it in run.results
+        replace(result, known=known[result.case])
+        if result.case in failing and result.case in known
+        else result
+        for result in run.results
     )
     return Comparison(
         replace(run, results=results),
-        tuple(it.case for it in run.results if it.case in failing - known.keys()),
-        tuple(it for it in known if it not in failing and (it in executed or it not in corpus)),
+        tuple(result.case for result in run.results if result.case in failing - known.keys()),
+        tuple(
+            item
+            for item in known
+            if item not in failing and (item in executed or item not in corpus)
+        ),
     )
 
 

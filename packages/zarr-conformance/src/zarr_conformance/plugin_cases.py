@@ -89,7 +89,7 @@ class Corpus(pytest.Collector):
         """Create the tests."""
         capabilities = capabilities_of(self.adapter)
         supports = ExtensionSupport(
-            lambda it: run_case(it, self.adapter, capabilities).response, capabilities
+            lambda element: run_case(element, self.adapter, capabilities).response, capabilities
         )
         for case in self.cases:
             item = CaseItem.from_parent(self, name=case.id)
@@ -120,8 +120,8 @@ class AcceptsItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run cases until one passes."""
-        outcomes = (run_case(it, self.adapter, self.capabilities) for it in self.cases)
-        if not any(it.verdict.grade == "pass" for it in outcomes):
+        outcomes = (run_case(case, self.adapter, self.capabilities) for case in self.cases)
+        if not any(outcome.verdict.grade == "pass" for outcome in outcomes):
             raise CaseFailedError(NOTHING_ACCEPTED)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -190,7 +190,7 @@ def run_case(
     if (excluded := unsupported_outcome(case, capabilities)) is not None:
         return excluded
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        store, into, values = (Path(folder) / it for it in ("store", "read", "values"))
+        store, into, values = (Path(folder) / item for item in ("store", "read", "values"))
         write_store(case, store)
         if (elements := written_values(case)) is not None:
             values.write_bytes(elements.data)

@@ -114,10 +114,10 @@ def current_client() -> Any:
         return None
 
 
-def is_client(given: Any) -> bool:
+def is_client(scheduler: Any) -> bool:
     """Whether an object is a client of ``distributed``."""
     if "distributed" not in sys.modules:
         return False
     from distributed import Client  # optional dependency
 
-    return isinstance(given, Client)
+    return isinstance(scheduler, Client)

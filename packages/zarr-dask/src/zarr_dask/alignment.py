@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Region = tuple[slice, ...]
 
 
-def normalize_region(given: Any, shape: tuple[int, ...], blocks: tuple[int, ...]) -> Region:
+def normalize_region(value: Any, shape: tuple[int, ...], blocks: tuple[int, ...]) -> Region:
     """Return a region with a start and stop for each dimension.
 
     ``given`` is the region as the user passed it; missing dimensions are complete.  Raises
@@ -24,19 +24,19 @@ def normalize_region(given: Any, shape: tuple[int, ...], blocks: tuple[int, ...]
     the shape ``blocks`` of the array to write.
     """
     parts: list[Any] = [slice(None)] * len(shape)
-    if isinstance(given, dict):
-        for dimension, part in given.items():
+    if isinstance(value, dict):
+        for dimension, part in value.items():
             if dimension not in range(-len(shape), len(shape)):
                 raise ValueError(
-                    f"region {given!r} contains the dimension {dimension!r}, but the array has "
+                    f"region {value!r} contains the dimension {dimension!r}, but the array has "
                     f"{len(shape)} dimensions, numbered from 0"
                 )
             parts[dimension] = part
-    elif given is not None:
-        several = tuple(given) if isinstance(given, list | tuple) else (given,)
+    elif value is not None:
+        several = tuple(value) if isinstance(value, list | tuple) else (value,)
         if len(several) > len(shape):
             raise ValueError(
-                f"region {given!r} has more dimensions than the array, which has {len(shape)}"
+                f"region {value!r} has more dimensions than the array, which has {len(shape)}"
             )
         parts[: len(several)] = several
     region = []
@@ -45,7 +45,7 @@ def normalize_region(given: Any, shape: tuple[int, ...], blocks: tuple[int, ...]
             raise ValueError(f"a region must consist of slices without steps, not {part!r}")
         start, stop, _ = part.indices(size)
         if part.stop is not None and part.stop > size:
-            raise ValueError(f"region {given!r} exceeds the array of shape {shape}")
+            raise ValueError(f"region {value!r} exceeds the array of shape {shape}")
         region.append(slice(start, max(start, stop)))
     sizes = tuple(part.stop - part.start for part in region)
     if sizes != blocks:

@@ -120,8 +120,8 @@ def to_zarr(
     is_new = region is None and not (isinstance(store, Array) and path is None)
     metadata = None if is_new else options.pop("metadata", None)
     if not is_new and (options or overwrite or chunks is not None or shards is not None):
-        given = sorted(options) or ["overwrite, chunks, shards"]
-        raise TypeError(f"{', '.join(given)}: only supported for new arrays, but the array exists")
+        names = sorted(options) or ["overwrite, chunks, shards"]
+        raise TypeError(f"{', '.join(names)}: only supported for new arrays, but the array exists")
     if is_new:
         options |= _layout(blocks, chunks, shards, options.get("metadata"))
         options |= {"shape": blocks.shape, "dtype": options.get("dtype", blocks.dtype)}
@@ -227,8 +227,8 @@ def _layout(x: Any, chunks: Any, shards: Any, metadata: Any) -> dict[str, Any]:
     }
 
 
-def _is_blocks(given: Any) -> bool:
-    return isinstance(given, str) and given == _BLOCKS
+def _is_blocks(value: Any) -> bool:
+    return isinstance(value, str) and value == _BLOCKS
 
 
 def _like_blocks(x: Any) -> list[Any]:

@@ -32,7 +32,7 @@ _MOST_DIMENSIONS = 12
 def array_html(array: StoredArray) -> str:
     """Return the HTML of an array, without accessing the store."""
     inner = array.inner_codecs.decoded.shape if array.is_sharded else None
-    picture = grid_picture([it or "" for it in _names(array)], array.axes, inner)
+    picture = grid_picture([name or "" for name in _names(array)], array.axes, inner)
     notes = [tag("div", text(note), style=f"{MUTED};font-size:11px") for note in picture.notes]
     drawing = tag("div", picture.svg, *notes, style="max-width:100%")
     return tag(
@@ -68,7 +68,9 @@ def _rows(array: StoredArray) -> Iterator[str]:
     sharded, counts = array.is_sharded, [prod(axis.count for axis in array.axes)]
     if sharded:
         inner = array.inner_codecs.decoded.shape
-        counts.append(prod(-(-it // n) for it, n in zip(array.metadata.shape, inner, strict=True)))
+        counts.append(
+            prod(-(-length // n) for length, n in zip(array.metadata.shape, inner, strict=True))
+        )
     chunk, shard = chunk_lengths(array), stored_lengths(array)
     columns = ["Array", *(["Shard"] if sharded else []), "Chunk"]
     span = len(columns)
@@ -81,8 +83,8 @@ def _rows(array: StoredArray) -> Iterator[str]:
     ]
     yield heading("", *columns)
     yield row("Shape", *map(text, shapes))
-    yield row("Bytes", *("" if it is None else format_bytes(it) for it in sizes))
-    yield row("Count", pluralize(size, "element"), *(f"{it:,}" for it in counts))
+    yield row("Bytes", *("" if item is None else format_bytes(item) for item in sizes))
+    yield row("Count", pluralize(size, "element"), *(f"{count:,}" for count in counts))
     yield row("Data type", text(data_type_text(array)), span=span)
     yield row("Fill value", text(fill_value(array), 80), span=span)
     yield row("Encoded by", "".join(map(_encoder, encoders(array))), span=span)
@@ -124,7 +126,7 @@ def _names(array: StoredArray) -> tuple[str | None, ...]:
 
 
 def _shape(shape: tuple[int | str, ...]) -> str:
-    return _joined([f"{it:,}" if isinstance(it, int) else it for it in shape])
+    return _joined([f"{item:,}" if isinstance(item, int) else item for item in shape])
 
 
 def _joined(parts: list[str]) -> str:
@@ -134,5 +136,5 @@ def _joined(parts: list[str]) -> str:
 
 def _nbytes(array: StoredArray, shape: tuple[int | str, ...]) -> int | None:
     """Return the size of a chunk in bytes; None if chunks differ."""
-    lengths = [it for it in shape if isinstance(it, int)]
+    lengths = [item for item in shape if isinstance(item, int)]
     return prod(lengths) * array.resolved.dtype.itemsize if len(lengths) == len(shape) else None

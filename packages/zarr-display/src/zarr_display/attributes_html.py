@@ -47,6 +47,6 @@ def _value(value: Any) -> str:
     if len(line) <= _SHORT:
         return text(line)
     style = f"{CODE};white-space:pre-wrap;margin:0"
-    lines = "\n".join(text(it, _LONG) for it in whole[:_LONG].splitlines())
+    lines = "\n".join(text(splitline, _LONG) for splitline in whole[:_LONG].splitlines())
     more = "\n…" if len(whole) > _LONG else ""
     return folded(text(line, _SHORT), tag("pre", lines, more, style=style))

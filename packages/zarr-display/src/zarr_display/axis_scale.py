@@ -68,7 +68,7 @@ def edges(
     ``runs`` are chunk lengths in elements, each with the number of consecutive chunks; ``size`` is
     the length of the dimension in elements.
     """
-    found: list[float] = []
+    positions: list[float] = []
     scale, start, last, thinned = pixels / size, 0, 0.0, False
     for length, count in islice(runs, _MOST_RUNS):
         within = min(count, -(-(size - start) // length) - 1) if length else 0
@@ -76,10 +76,10 @@ def edges(
             apart = length * scale
             first = max(1, ceil((last + CLOSEST - start * scale) / apart))
             numbers = range(first, within + 1, max(1, ceil(CLOSEST / apart)))
-            found += [(start + number * length) * scale for number in numbers]
-            last = found[-1] if numbers else last
+            positions += [(start + number * length) * scale for number in numbers]
+            last = positions[-1] if numbers else last
             thinned = thinned or len(numbers) < within
         start += length * count
         if start >= size:
             break
-    return tuple(found), thinned
+    return tuple(positions), thinned

@@ -89,15 +89,15 @@ class ChunkInventory:
     def _object_sizes(self) -> Iterator[tuple[tuple[int, ...], int]]:
         """Yield the grid coordinates and sizes of stored objects."""
         store = self._array.chunk_store
-        count, total = prod(map(len, self._wanted)), prod(it.count for it in self._array.axes)
+        count, total = prod(map(len, self._wanted)), prod(axis.count for axis in self._array.axes)
         if self._sizes and store.supports_listing and max(_FEW, total // 2) < count:
             # Some stores list sizes too, which is faster if most objects are wanted.
             yield from self._at_most(self._within_part(self._array.stored_sizes()))
             return
         objects = self._at_most(self._objects())
         while batch := [*islice(objects, _BATCH)]:
-            found = concurrent_map(batch, self._size, store.max_concurrency)
-            yield from ((at, size) for (at, _), size in found if size is not None)
+            sizes = concurrent_map(batch, self._size, store.max_concurrency)
+            yield from ((at, size) for (at, _), size in sizes if size is not None)
 
     def _at_most(self, items: Iterable[T]) -> Iterator[T]:
         for number, item in enumerate(items):

@@ -232,17 +232,17 @@ def _map_of(
     compresses = sizes and item_size is not None and codecs.encoded_size is None
     problems: list[str] = []
     inventory = ChunkInventory(array, wanted, sizes, inner, most)
-    for found in inventory:
-        problems += found.problems[: _MOST_PROBLEMS - len(problems)]
-        cell = np.zeros(len(found.chunks), np.int64)
+    for batch in inventory:
+        problems += batch.problems[: _MOST_PROBLEMS - len(problems)]
+        cell = np.zeros(len(batch.chunks), np.int64)
         for number, each, count in zip(shown, per_cell, grid, strict=True):
-            cell = cell * count + found.chunks[:, number] // each
-        memory = _elements(array, found.chunks, lengths) * (item_size or 0)
+            cell = cell * count + batch.chunks[:, number] // each
+        memory = _elements(array, batch.chunks, lengths) * (item_size or 0)
         np.add.at(stored, cell, 1)
-        np.add.at(nbytes, cell, found.nbytes)
+        np.add.at(nbytes, cell, batch.nbytes)
         np.add.at(in_memory, cell, memory)
         if compresses:
-            np.add.at(hard, cell, (found.nbytes >= memory).astype(np.int64))
+            np.add.at(hard, cell, (batch.nbytes >= memory).astype(np.int64))
     return ChunkMap(
         array.name,
         "shard" if array.is_sharded and not inner else "chunk",
@@ -270,7 +270,7 @@ def _elements(array: StoredArray, chunks: Numbers, lengths: tuple[int, ...] | No
             total *= axis.uniform
         else:
             numbers, places = np.unique(column, return_inverse=True)
-            total *= np.array([axis.length(int(it)) for it in numbers], np.int64)[places]
+            total *= np.array([axis.length(int(number)) for number in numbers], np.int64)[places]
     return total
 
 
@@ -288,7 +288,7 @@ def _chunks_in_cells(
         raise ValueError(
             f"{prod(counts)} chunks are too many to count; select an index of some dimensions with at"
         )
-    result = np.array(prod(it for number, it in enumerate(counts) if number not in shown))
+    result = np.array(prod(count for number, count in enumerate(counts) if number not in shown))
     for count, each in zip(shape, per_cell, strict=True):
         starts = np.arange(0, count, each)
         result = np.multiply.outer(result, np.minimum(each, count - starts))
@@ -302,25 +302,25 @@ def _shown(
         return tuple(number for number in range(len(array.metadata.shape)) if number not in fixed)[
             -2:
         ]
-    shown = tuple(_dimension(array, it) for it in ([dims] if isinstance(dims, str) else dims))
+    shown = tuple(_dimension(array, item) for item in ([dims] if isinstance(dims, str) else dims))
     if len(shown) > 2 or len({*shown}) < len(shown) or {*shown} & {*fixed}:
         raise ValueError("dims must be at most two different dimensions that are not in at")
     return shown
 
 
-def _dimension(array: StoredArray, given: int | str) -> int:
+def _dimension(array: StoredArray, dimension: int | str) -> int:
     names = array.metadata.dimension_names or ()
-    if isinstance(given, str):
-        if given not in names:
+    if isinstance(dimension, str):
+        if dimension not in names:
             raise ValueError(
-                f"{given!r} is not a dimension; the dimensions are {', '.join(map(str, names))}"
+                f"{dimension!r} is not a dimension; the dimensions are {', '.join(map(str, names))}"
             )
-        return names.index(given)
-    if not -len(array.metadata.shape) <= given < len(array.metadata.shape):
+        return names.index(dimension)
+    if not -len(array.metadata.shape) <= dimension < len(array.metadata.shape):
         raise ValueError(
-            f"dimension {given} is out of range for an array with {len(array.metadata.shape)} dimensions"
+            f"dimension {dimension} is out of range for an array with {len(array.metadata.shape)} dimensions"
         )
-    return given % len(array.metadata.shape)
+    return dimension % len(array.metadata.shape)
 
 
 def _element(array: StoredArray, key: int | str, index: int) -> int:
@@ -339,7 +339,9 @@ def _other_dimensions(array: StoredArray, shown: tuple[int, ...], fixed: Mapping
     others = [number for number in range(len(array.metadata.shape)) if number not in shown]
     summed = [_name(array, number) for number in others if number not in fixed]
     parts = [f"summed over {', '.join(summed)}"] if summed else []
-    return ", ".join([*parts, *(f"{_name(array, it)} = {index}" for it, index in fixed.items())])
+    return ", ".join(
+        [*parts, *(f"{_name(array, dimension)} = {index}" for dimension, index in fixed.items())]
+    )
 
 
 def _divided(above: Numbers | None, below: Numbers | None, shape: tuple[int, ...]) -> Ratios:
@@ -349,71 +351,71 @@ def _divided(above: Numbers | None, below: Numbers | None, shape: tuple[int, ...
     return result
 
 
-def text(found: ChunkMap) -> str:
+def text(chunk_map: ChunkMap) -> str:
     """Return the map as text: the summary, the cells, and a legend."""
-    return "\n".join([*summary(found), "", *rows(found), "", *legend(found)])
+    return "\n".join([*summary(chunk_map), "", *rows(chunk_map), "", *legend(chunk_map)])
 
 
-def summary(found: ChunkMap) -> list[str]:
+def summary(chunk_map: ChunkMap) -> list[str]:
     """Return the totals, in one or a few sentences."""
-    numbers = found.to_dict()
+    numbers = chunk_map.to_dict()
     total, stored = numbers["total"], numbers["total_stored"]
-    line = f"{found.name}: {stored:,} of {pluralize(total, found.unit)} stored"
+    line = f"{chunk_map.name}: {stored:,} of {pluralize(total, chunk_map.unit)} stored"
     if numbers["total_nbytes"] is not None and stored:
         line += f", {format_bytes(numbers['total_nbytes'])}"
         if numbers["total_nbytes_in_memory"] and numbers["total_nbytes"]:
             ratio = numbers["total_nbytes_in_memory"] / numbers["total_nbytes"]
             line += f", ratio {ratio:.1f}"
     lines = [line]
-    words = ("rows: ", "columns: ")[2 - len(found.dims) :]
+    words = ("rows: ", "columns: ")[2 - len(chunk_map.dims) :]
     axes = [
-        f"{word}{name} ({pluralize(count, found.unit)})"
-        for word, name, count in zip(words, found.dims, found.shape, strict=True)
+        f"{word}{name} ({pluralize(count, chunk_map.unit)})"
+        for word, name, count in zip(words, chunk_map.dims, chunk_map.shape, strict=True)
     ]
-    dimensions = ", ".join([*axes, *([found.others] if found.others else [])])
+    dimensions = ", ".join([*axes, *([chunk_map.others] if chunk_map.others else [])])
     lines += [dimensions] if dimensions else []
-    if any(each > 1 for each in found.per_cell):
-        lines.append(f"{' x '.join(map(str, found.per_cell))} {found.unit}s per cell")
-    if not found.complete:
+    if any(each > 1 for each in chunk_map.per_cell):
+        lines.append(f"{' x '.join(map(str, chunk_map.per_cell))} {chunk_map.unit}s per cell")
+    if not chunk_map.complete:
         lines.append("incomplete: only the first listed keys were inspected")
-    return [*map(escape_controls, [*lines, *found.problems])]
+    return [*map(escape_controls, [*lines, *chunk_map.problems])]
 
 
-def rows(found: ChunkMap) -> list[str]:
+def rows(chunk_map: ChunkMap) -> list[str]:
     """Return the cells, one symbol each."""
-    if not found.chunks.size:
-        return [f"(no {found.unit}s)"]
-    return ["".join(map(str, row)) for row in np.atleast_2d(_symbols(found))]
+    if not chunk_map.chunks.size:
+        return [f"(no {chunk_map.unit}s)"]
+    return ["".join(map(str, row)) for row in np.atleast_2d(_symbols(chunk_map))]
 
 
-def legend(found: ChunkMap) -> list[str]:
+def legend(chunk_map: ChunkMap) -> list[str]:
     """Return the meaning of the symbols in the map."""
-    symbols = set("".join(rows(found)))
+    symbols = set("".join(rows(chunk_map)))
     parts = [f"{MISSING} not stored"] if MISSING in symbols else []
     parts += [f"{' '.join(PARTLY)} partly stored"] if symbols & {*PARTLY} else []
     parts += [f"{FAILS} not smaller than in memory"] if FAILS in symbols else []
-    largest = largest_mean(found)
+    largest = largest_mean(chunk_map)
     if symbols & {*BARS} and largest:
-        parts.append(f"{BARS[0]} to {BARS[-1]} up to {format_bytes(largest)} per {found.unit}")
+        parts.append(f"{BARS[0]} to {BARS[-1]} up to {format_bytes(largest)} per {chunk_map.unit}")
     elif symbols & {*BARS}:
         parts.append(f"{BARS[-1]} stored")
     return ["  ".join(parts)] if parts else []
 
 
-def largest_mean(found: ChunkMap) -> float:
+def largest_mean(chunk_map: ChunkMap) -> float:
     """Return the largest mean size of a cell; 0 if sizes are unknown."""
-    mean = found.mean_nbytes
+    mean = chunk_map.mean_nbytes
     return float(np.nanmax(mean)) if np.isfinite(mean).any() else 0.0
 
 
-def _symbols(found: ChunkMap) -> np.ndarray[Any, np.dtype[np.str_]]:
-    largest = largest_mean(found)
-    height = found.mean_nbytes / largest if largest else np.ones(found.chunks.shape)
-    share = found.stored / np.maximum(found.chunks, 1)
+def _symbols(chunk_map: ChunkMap) -> np.ndarray[Any, np.dtype[np.str_]]:
+    largest = largest_mean(chunk_map)
+    height = chunk_map.mean_nbytes / largest if largest else np.ones(chunk_map.chunks.shape)
+    share = chunk_map.stored / np.maximum(chunk_map.chunks, 1)
     partly = _scaled(share, PARTLY)
-    symbols = np.where(found.stored < found.chunks, partly, _scaled(height, BARS))
-    symbols = np.where(found.incompressible > 0, FAILS, symbols)
-    return np.where(found.stored == 0, MISSING, symbols)
+    symbols = np.where(chunk_map.stored < chunk_map.chunks, partly, _scaled(height, BARS))
+    symbols = np.where(chunk_map.incompressible > 0, FAILS, symbols)
+    return np.where(chunk_map.stored == 0, MISSING, symbols)
 
 
 def _scaled(values: np.ndarray[Any, Any], symbols: str) -> np.ndarray[Any, np.dtype[np.str_]]:

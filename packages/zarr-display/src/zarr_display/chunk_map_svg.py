@@ -26,42 +26,42 @@ _LEGEND = 190  # width of the legend
 _FAINT = 0.12  # opacity of missing chunks
 
 
-def html(found: ChunkMap) -> str:
+def html(chunk_map: ChunkMap) -> str:
     """Return the summary and the picture, for notebooks."""
-    first, *more = summary(found)
+    first, *more = summary(chunk_map)
     lines = "".join(tag("div", text(line, 400), style="opacity:.8") for line in more)
     heading = tag("div", text(first, 400), style="font-weight:600")
-    if found.chunks.size and found.complete and not found.stored.any():
+    if chunk_map.chunks.size and chunk_map.complete and not chunk_map.stored.any():
         shown = tag("div", text("Nothing stored yet: every element is the fill value."))
     else:
-        shown = picture(found) if found.chunks.size else ""
+        shown = picture(chunk_map) if chunk_map.chunks.size else ""
     return tag("div", heading, lines, shown, style="margin:8px 0")
 
 
-def picture(found: ChunkMap, alone: bool = False) -> str:
+def picture(chunk_map: ChunkMap, alone: bool = False) -> str:
     """Return the map as SVG, standalone or as part of a page."""
-    rows, columns = np.atleast_2d(found.chunks).shape
+    rows, columns = np.atleast_2d(chunk_map.chunks).shape
     fitting = min(_WIDTH // max(columns, 1), _HEIGHT // max(rows, 1))
     side = max(_SMALLEST, min(_LARGEST, fitting))
     width, height = columns * side, rows * side
-    has_rows = len(found.dims) > 1
-    digits = len(f"{found.shape[0] - 1:,}") if has_rows else 0
+    has_rows = len(chunk_map.dims) > 1
+    digits = len(f"{chunk_map.shape[0] - 1:,}") if has_rows else 0
     left = 18 + max(2, digits) * 7 if has_rows else 4
-    across, down = left + max(width, 40), 24 + (16 if found.dims else 0)
+    across, down = left + max(width, 40), 24 + (16 if chunk_map.dims else 0)
     parts = [
-        tag("g", *_cells(found, side), transform=f"translate({left},4)"),
-        *_axes(found, left, width, height),
-        tag("g", *_legend(found), transform=f"translate({across + 24},8)"),
+        tag("g", *_cells(chunk_map, side), transform=f"translate({left},4)"),
+        *_axes(chunk_map, left, width, height),
+        tag("g", *_legend(chunk_map), transform=f"translate({across + 24},8)"),
     ]
-    description = " ".join(summary(found))
-    size = (across + 24 + _legend_width(found), max(height + down, 120))
+    description = " ".join(summary(chunk_map))
+    size = (across + 24 + _legend_width(chunk_map), max(height + down, 120))
     return svg(size, *parts, description=description, alone=alone)
 
 
-def _cells(found: ChunkMap, side: int) -> Iterator[str]:
+def _cells(chunk_map: ChunkMap, side: int) -> Iterator[str]:
     """Yield the background, one path for each colour, marks and tooltips."""
-    stored, chunks = np.atleast_2d(found.stored), np.atleast_2d(found.chunks)
-    hard, levels = np.atleast_2d(found.incompressible), np.atleast_2d(_levels(found))
+    stored, chunks = np.atleast_2d(chunk_map.stored), np.atleast_2d(chunk_map.chunks)
+    hard, levels = np.atleast_2d(chunk_map.incompressible), np.atleast_2d(_levels(chunk_map))
     runs: list[list[str]] = [[] for _ in SCALE]  # adjacent complete cells
     parts: list[list[str]] = [[] for _ in SCALE]
     behind, marks = [], []
@@ -103,21 +103,21 @@ def _cells(found: ChunkMap, side: int) -> Iterator[str]:
         yield _dots("".join(marks), side)
     if chunks.size <= _NAMED:
         for (row, column), _ in np.ndenumerate(chunks):
-            place = {"x": column * side, "y": row * side, "width": side, "height": side}
+            position = {"x": column * side, "y": row * side, "width": side, "height": side}
             yield tag(
                 "rect",
-                tag("title", text(_tooltip(found, row, column))),
+                tag("title", text(_tooltip(chunk_map, row, column))),
                 fill="transparent",
-                **place,
+                **position,
             )
 
 
-def _levels(found: ChunkMap) -> Numbers:
+def _levels(chunk_map: ChunkMap) -> Numbers:
     """Return the colour index of each cell; the middle if sizes are unknown."""
-    largest = largest_mean(found)
+    largest = largest_mean(chunk_map)
     if not largest:
-        return np.full(found.chunks.shape, len(SCALE) // 2)
-    share = np.nan_to_num(found.mean_nbytes) / largest
+        return np.full(chunk_map.chunks.shape, len(SCALE) // 2)
+    share = np.nan_to_num(chunk_map.mean_nbytes) / largest
     return np.asarray(np.minimum(share * len(SCALE), len(SCALE) - 1), np.int64)
 
 
@@ -134,78 +134,80 @@ def _square(x: float, y: float, side: float) -> str:
     return f"M{number(x)} {number(y)}h{length}v{length}h-{length}z"
 
 
-def _tooltip(found: ChunkMap, row: int, column: int) -> str:
+def _tooltip(chunk_map: ChunkMap, row: int, column: int) -> str:
     """Return the tooltip of a cell."""
-    at = (row, column)[2 - len(found.dims) :]
+    at = (row, column)[2 - len(chunk_map.dims) :]
     ranges = (
-        str(place * each)
+        str(location * each)
         if each == 1
-        else f"{place * each} to {min((place + 1) * each, count) - 1}"
-        for place, each, count in zip(at, found.per_cell, found.shape, strict=True)
+        else f"{location * each} to {min((location + 1) * each, count) - 1}"
+        for location, each, count in zip(at, chunk_map.per_cell, chunk_map.shape, strict=True)
     )
-    place = ", ".join(f"{name} {span}" for name, span in zip(found.dims, ranges, strict=True))
-    stored, chunks = int(found.stored[at]), int(found.chunks[at])
-    many = f"{stored} of {pluralize(chunks, found.unit)} stored" if chunks > 1 else ""
+    location = ", ".join(
+        f"{name} {span}" for name, span in zip(chunk_map.dims, ranges, strict=True)
+    )
+    stored, chunks = int(chunk_map.stored[at]), int(chunk_map.chunks[at])
+    many = f"{stored} of {pluralize(chunks, chunk_map.unit)} stored" if chunks > 1 else ""
     parts = [many or ("stored" if stored else "not stored")]
-    if stored and found.nbytes is not None:
-        parts.append(format_bytes(int(found.nbytes[at])))
-    if isfinite(ratio := float(found.ratios[at])):
+    if stored and chunk_map.nbytes is not None:
+        parts.append(format_bytes(int(chunk_map.nbytes[at])))
+    if isfinite(ratio := float(chunk_map.ratios[at])):
         parts.append(f"ratio {ratio:.2f}")
-    return f"{place}{': ' if place else ''}{', '.join(parts)}"
+    return f"{location}{': ' if location else ''}{', '.join(parts)}"
 
 
-def _axes(found: ChunkMap, left: int, width: int, height: int) -> Iterator[str]:
+def _axes(chunk_map: ChunkMap, left: int, width: int, height: int) -> Iterator[str]:
     """Yield labels: dimension names, the first and the last chunk coordinate."""
-    if not found.dims or not found.chunks.size:
+    if not chunk_map.dims or not chunk_map.chunks.size:
         return
     below = height + 17
-    columns = found.shape[-1]
+    columns = chunk_map.shape[-1]
     last = f"{columns - 1:,}"
     if columns > 1 and width > 30:
         yield label(left, below, "0")
         yield label(left + width - 1, below, last, anchor="end")
-    name = found.dims[-1][:24]
+    name = chunk_map.dims[-1][:24]
     if width > len(name) * 7 + len(last) * 14 + 12:
         yield label(left + width / 2, below, name, anchor="middle", strong=True)
     else:
         yield label(left, below + 14, name, strong=True)
-    if len(found.dims) > 1:
-        rows, name = found.shape[0], found.dims[0][:24]
+    if len(chunk_map.dims) > 1:
+        rows, name = chunk_map.shape[0], chunk_map.dims[0][:24]
         if rows > 1 and height > 22:
             yield label(left - 5, 14, "0", anchor="end")
             yield label(left - 5, height + 2, f"{rows - 1:,}", anchor="end")
         yield label(10, 4 + height / 2, name, anchor="middle", strong=True, vertical=True)
 
 
-def _legend_width(found: ChunkMap) -> int:
+def _legend_width(chunk_map: ChunkMap) -> int:
     """Return the width of the legend; large numbers need more."""
-    longest = f"{int(found.incompressible.sum()):,} not smaller than in memory"
-    return max(_LEGEND, 18 + 7 * len(longest)) if found.incompressible.any() else _LEGEND
+    longest = f"{int(chunk_map.incompressible.sum()):,} not smaller than in memory"
+    return max(_LEGEND, 18 + 7 * len(longest)) if chunk_map.incompressible.any() else _LEGEND
 
 
-def _legend(found: ChunkMap) -> Iterator[str]:
-    largest, y = largest_mean(found), 0
-    if found.stored.any():
+def _legend(chunk_map: ChunkMap) -> Iterator[str]:
+    largest, y = largest_mean(chunk_map), 0
+    if chunk_map.stored.any():
         colours = SCALE if largest else SCALE[len(SCALE) // 2 :][:1]
         for step, colour in enumerate(colours):
             yield tag("rect", x=step * 14, y=y, width=14, height=10, fill=colour)
         if largest:
             yield label(0, y + 24, "0")
             yield label(14 * len(SCALE), y + 24, format_bytes(largest), anchor="end")
-            yield label(0, y + 38, f"stored per {found.unit}")
+            yield label(0, y + 38, f"stored per {chunk_map.unit}")
             y += 56
         else:
             yield label(20, y + 10, "stored")
             y += 20
-    if found.missing.any():
+    if chunk_map.missing.any():
         yield tag("rect", y=y, width=10, height=10, fill_opacity=_FAINT)
-        yield label(18, y + 10, f"{int(found.missing.sum()):,} not stored")
+        yield label(18, y + 10, f"{int(chunk_map.missing.sum()):,} not stored")
         y += 20
-    if ((found.stored > 0) & (found.missing > 0)).any():
+    if ((chunk_map.stored > 0) & (chunk_map.missing > 0)).any():
         yield tag("rect", y=y, width=10, height=10, fill_opacity=_FAINT)
         yield tag("rect", x=2.5, y=y + 2.5, width=5, height=5, fill=SCALE[3])
         yield label(18, y + 10, "partly stored")
         y += 20
-    if hard := int(found.incompressible.sum()):
+    if hard := int(chunk_map.incompressible.sum()):
         yield _dots(f"M5 {y + 5}h0.1", 14)
         yield label(18, y + 10, f"{hard:,} not smaller than in memory")

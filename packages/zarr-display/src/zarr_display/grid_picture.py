@@ -59,7 +59,7 @@ def _pixels(sizes: list[int]) -> list[float]:
     if len(sizes) == 1:
         return [float(_WIDTH)]
     scale = min(_WIDTH / max(columns, 1), _HEIGHT / max(rows, 1))
-    deep = [max(min(it * scale * _DEPTH, _DEEPEST), _SHALLOWEST) for it in depth]
+    deep = [max(min(item * scale * _DEPTH, _DEEPEST), _SHALLOWEST) for item in depth]
     return [*deep, max(rows * scale, _THINNEST), max(columns * scale, _THINNEST)]
 
 
@@ -67,9 +67,9 @@ def _notes(
     solid: list[AxisScale], bars: list[AxisScale], sizes: list[int], pixels: list[float]
 ) -> list[str]:
     notes = [
-        f"{it.count:,} chunks along {it.name or 'one dimension'}: some edges are not drawn"
-        for it in (*bars, *solid)
-        if it.is_thinned
+        f"{item.count:,} chunks along {item.name or 'one dimension'}: some edges are not drawn"
+        for item in (*bars, *solid)
+        if item.is_thinned
     ]
     if len(sizes) > 1:
         factors = [_DEPTH, 1, 1][-len(sizes) :]
@@ -80,7 +80,7 @@ def _notes(
         ]
         if scales and max(scales) > 1.05 * min(scales):
             notes.append("sides are drawn to different scales")
-    if not all(it.size for it in (*bars, *solid)):
+    if not all(item.size for item in (*bars, *solid)):
         notes.append("the array has no elements")
     if len(bars) > _MOST_BARS:
         notes.append(f"{len(bars) - _MOST_BARS} more dimensions before these")
@@ -117,10 +117,10 @@ def _assemble(solid: list[AxisScale], bars: list[AxisScale], notes: list[str]) -
     parts.append(label(middle, top + down + 15, name, anchor="middle"))
     width = max(width, left + across + right + 2, middle + len(name) * _LETTER / 2)
     bottom = top + down + 24
-    if all(it.size for it in (*bars, *solid)):
-        parts += _legend(bottom, any(it.shard for it in solid))
+    if all(item.size for item in (*bars, *solid)):
+        parts += _legend(bottom, any(item.shard for item in solid))
         width, bottom = max(width, 120), bottom + 16
-    shape = " by ".join(it.label for it in (*bars, *solid))
+    shape = " by ".join(item.label for item in (*bars, *solid))
     return Picture(svg((width, bottom), *parts, description=f"chunks of {shape}"), notes)
 
 

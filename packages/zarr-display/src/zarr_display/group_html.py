@@ -62,9 +62,9 @@ def first_members(group: StoredGroup) -> Tree | None:
     is_consolidated = group.uses_consolidated
     if not is_consolidated and group.store.max_concurrency is not None:
         return None
-    found = _first(group, group.path, 0, _MOST_LEVELS[is_consolidated])
-    nodes = [*islice(found, _MOST_NODES)]
-    return Tree(group.name, nodes, cut=next(found, None) is not None)
+    members = _first(group, group.path, 0, _MOST_LEVELS[is_consolidated])
+    nodes = [*islice(members, _MOST_NODES)]
+    return Tree(group.name, nodes, cut=next(members, None) is not None)
 
 
 def _first(group: StoredGroup, path: str, depth: int, levels: int) -> Iterator[TreeNode]:

@@ -56,7 +56,7 @@ def table(*rows: str) -> str:
 def row(name: str, *cells: str, span: int = 1) -> str:
     """Return a table row of HTML cells; the last one spans ``span`` columns."""
     *most, last = cells
-    parts = [tag("td", it, style=_CELL) for it in most]
+    parts = [tag("td", item, style=_CELL) for item in most]
     parts.append(tag("td", last, style=_CELL, colspan=span if span > 1 else None))
     return tag("tr", tag("th", name, scope="row", style=_NAME), *parts, style=_ROW)
 
@@ -64,7 +64,7 @@ def row(name: str, *cells: str, span: int = 1) -> str:
 def heading(*cells: str) -> str:
     """Return a row of column headers; the first is that of the row headers."""
     style = f"{_NAME};{MUTED}"
-    names = (tag("th", it, scope="col" if it else None, style=style) for it in cells)
+    names = (tag("th", cell, scope="col" if cell else None, style=style) for cell in cells)
     return tag("tr", *names, style=_ROW)
 
 

@@ -135,11 +135,11 @@ def group_info(group: StoredGroup, count_members: bool = False) -> Info:
         *_last_rows(group),
     ]
     if count_members:
-        direct = [found for _, found in members_of(group, group.path, MetadataError)]
+        direct = [member for _, member in members_of(group, group.path, MetadataError)]
         every = walk(group.format, group.store, group.path, None, group.children)
         rows += [
-            ("Arrays", f"{sum(isinstance(found, ArrayMetadata) for found in direct):,}"),
-            ("Groups", f"{sum(isinstance(found, GroupMetadata) for found in direct):,}"),
+            ("Arrays", f"{sum(isinstance(member, ArrayMetadata) for member in direct):,}"),
+            ("Groups", f"{sum(isinstance(member, GroupMetadata) for member in direct):,}"),
             ("Members at any depth", f"{sum(1 for _ in every):,}"),
         ]
     return Info(rows)

@@ -127,8 +127,8 @@ def tree(group: StoredGroup, level: int | None = None) -> Tree:
         def members(path: str) -> Iterator[tuple[str, NodeMetadata | None]]:
             return members_of(group, path, MetadataError)
 
-        found = walk(group.format, group.store, group.path, max_depth, members)
-        for path, metadata in found:
+        walked = walk(group.format, group.store, group.path, max_depth, members)
+        for path, metadata in walked:
             if len(nodes) == MOST_NODES:
                 return Tree(group.name, nodes, cut=True)
             depth = path.count("/") - own
@@ -222,7 +222,7 @@ def small_drawing(metadata: ArrayMetadata) -> str:
     else:
         *_, height, width = (1, *metadata.shape)
         larger = max(height, width, 1)
-        rows, columns = (max(it / larger * _SIDE, 0.25 * _SIDE) for it in (height, width))
+        rows, columns = (max(item / larger * _SIDE, 0.25 * _SIDE) for item in (height, width))
         axes = _axes(metadata)
     lines = []
     if axes and all(axis.size for axis in axes):

@@ -106,13 +106,13 @@ class TimeType(DataType):
         if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
             return self.fill_value_from_json(int(value))
         try:
-            given = np.asarray(self._to_numpy(value)).reshape(())
-            if given.dtype.kind == "m" and self.numpy_dtype.kind == "M":
+            element = np.asarray(self._to_numpy(value)).reshape(())
+            if element.dtype.kind == "m" and self.numpy_dtype.kind == "M":
                 raise ValueError("a duration is not a point in time")
-            if np.isnat(given):
+            if np.isnat(element):
                 return self._counted(_NAT)
-            converted = given.astype(self.numpy_dtype)
-            exact = not np.isnat(converted) and converted.astype(given.dtype) == given
+            converted = element.astype(self.numpy_dtype)
+            exact = not np.isnat(converted) and converted.astype(element.dtype) == element
         except (ValueError, TypeError, OverflowError) as error:
             raise ValueError(f"{self.numpy_dtype} cannot hold {value!r}: {error}") from error
         if not exact:

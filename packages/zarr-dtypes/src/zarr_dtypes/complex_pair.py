@@ -88,18 +88,18 @@ class ComplexPair(DataType):
 
     def as_elements(self, value: Any) -> Any:
         """Convert numbers to records; NumPy would assign the number to both parts."""
-        given = np.asarray(value)
-        if given.dtype.names is not None:
-            return given
-        if name := _name_of(given.dtype):
+        array = np.asarray(value)
+        if array.dtype.names is not None:
+            return array
+        if name := _name_of(array.dtype):
             # A view keeps the bits of NaN; a cast to larger numbers would change them.
             parts = _part_of(name).numpy_dtype
-            native = given.astype(given.dtype.newbyteorder("="), copy=False)
-            given = native.view([("real", parts), ("imag", parts)])
-            return self._joined(given["real"], given["imag"])
-        if given.dtype.kind == "c":
-            return self._joined(given.real, given.imag)
-        return self._joined(given, np.zeros((), np.int8))
+            native = array.astype(array.dtype.newbyteorder("="), copy=False)
+            array = native.view([("real", parts), ("imag", parts)])
+            return self._joined(array["real"], array["imag"])
+        if array.dtype.kind == "c":
+            return self._joined(array.real, array.imag)
+        return self._joined(array, np.zeros((), np.int8))
 
     def fill_value_from_json(self, value: JSON) -> NDArray:
         if not isinstance(value, list) or len(value) != 2:

@@ -68,15 +68,15 @@ class FixedLengthUTF32(DataType):
         return str(value[()])
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
-        given = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
-        if type(given) is int and given == 0:  # the elements of numpy.zeros
-            given = ""
-        if not isinstance(given, str):
+        element = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+        if type(element) is int and element == 0:  # the elements of numpy.zeros
+            element = ""
+        if not isinstance(element, str):
             raise ValueError(f"{self._described} requires a string, not {value!r}")
-        if len(given.rstrip("\0")) > self.length:
-            raise ValueError(self._too_long(given))
-        given.encode()  # raises for surrogates; UnicodeError is a ValueError
-        return self._padded(given.rstrip("\0"))
+        if len(element.rstrip("\0")) > self.length:
+            raise ValueError(self._too_long(element))
+        element.encode()  # raises for surrogates; UnicodeError is a ValueError
+        return self._padded(element.rstrip("\0"))
 
     def _padded(self, text: str) -> np.ndarray[Any, Any]:
         padded = np.zeros((), self.numpy_dtype)

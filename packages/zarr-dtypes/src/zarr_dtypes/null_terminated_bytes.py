@@ -64,14 +64,14 @@ class NullTerminatedBytes(DataType):
         return bytes_to_json(value.tobytes().rstrip(b"\0"))
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
-        given = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
-        if isinstance(given, str) and given.isascii():
-            given = given.encode("ascii")  # as NumPy does
-        if type(given) is int and given == 0:  # the elements of numpy.zeros
-            given = b""
-        if not isinstance(given, bytes | bytearray | memoryview):
+        element = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+        if isinstance(element, str) and element.isascii():
+            element = element.encode("ascii")  # as NumPy does
+        if type(element) is int and element == 0:  # the elements of numpy.zeros
+            element = b""
+        if not isinstance(element, bytes | bytearray | memoryview):
             raise ValueError(f"{self._described} requires bytes, not {value!r}")
-        return self._padded(bytes(given))
+        return self._padded(bytes(element))
 
     def _padded(self, data: bytes) -> np.ndarray[Any, Any]:
         if len(data) > self.length and data[self.length :].strip(b"\0"):

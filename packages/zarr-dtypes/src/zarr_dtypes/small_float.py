@@ -71,8 +71,8 @@ class SmallFloat(SmallNumber):
         elif value == "-Infinity":
             bits = None if layout.infinity is None else layout.infinity | layout.sign
         elif isinstance(value, str) and (match := _HEX(value)) and len(match[1]) in self._digits:
-            given = int(match[1], 16)
-            bits = given if given < 1 << layout.bits else None
+            pattern = int(match[1], 16)
+            bits = pattern if pattern < 1 << layout.bits else None
         if bits is None:
             raise ValueError(
                 f"a fill value of type {self.name} must be {self._forms}, not {value!r}"

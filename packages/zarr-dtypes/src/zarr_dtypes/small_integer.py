@@ -61,16 +61,16 @@ class SmallInteger(SmallNumber):
         """
         if hasattr(value, "__array__"):
             return value
-        given = np.asarray(value)
+        array = np.asarray(value)
         low, high = self.range
-        if given.dtype.kind in "iufO" and given.size:
+        if array.dtype.kind in "iufO" and array.size:
             # Fractions are truncated, as in NumPy; NaN is out of range.
-            outside = [item for item in given.flat if not low - 1 < item < high + 1]
+            outside = [item for item in array.flat if not low - 1 < item < high + 1]
             if outside:
                 raise OverflowError(
                     f"{outside[0]} is out of range for {self.name} ({low} to {high})"
                 )
-        return given
+        return array
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         if not isinstance(value, int) or isinstance(value, bool):

@@ -69,9 +69,9 @@ class String(DataType):
         return str(value[()])
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
-        given = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
-        if type(given) is int and given == 0:  # the elements of numpy.zeros
-            given = ""
-        if not isinstance(given, str):
+        element = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+        if type(element) is int and element == 0:  # the elements of numpy.zeros
+            element = ""
+        if not isinstance(element, str):
             raise ValueError(f"string requires a string, not {value!r}")
-        return np.array(given, _DTYPE)
+        return np.array(element, _DTYPE)

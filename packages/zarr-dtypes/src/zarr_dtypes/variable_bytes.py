@@ -66,9 +66,9 @@ class VariableBytes(DataType):
         return bytes_to_json(value.item())
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
-        given = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
-        if type(given) is int and given == 0:  # the elements of numpy.zeros
-            given = b""
-        if not isinstance(given, bytes | bytearray | memoryview):
+        element = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+        if type(element) is int and element == 0:  # the elements of numpy.zeros
+            element = b""
+        if not isinstance(element, bytes | bytearray | memoryview):
             raise ValueError(f"bytes requires bytes, not {value!r}")
-        return np.array(bytes(given), _DTYPE)
+        return np.array(bytes(element), _DTYPE)

@@ -96,9 +96,9 @@ def copy_all_hdf5(
         there: Any = dest
     else:
         attributes = attributes_of(h5py, source, netcdf=False, notes=[])[0]
-        there, given = dest, options.pop("storage_options", None)
-        if given or not isinstance(dest, zarr_core.Group):
-            there = zarr_core.open_group(dest, "a", storage_options=given)
+        there, storage_options = dest, options.pop("storage_options", None)
+        if storage_options or not isinstance(dest, zarr_core.Group):
+            there = zarr_core.open_group(dest, "a", storage_options=storage_options)
     existing = {name for name in members if name in there}
     if existing and if_exists == "raise":
         raise NodeExistsError(_location(there, min(existing)))
@@ -128,14 +128,14 @@ def _copy(
     name = (name if name is not None else (source.name or "").rpartition("/")[2]).strip("/")
     if not name:
         raise TypeError("the root has no name; pass one, or use copy_all")
-    given = options.get("storage_options")
-    exists: Any = _find(dest, name, given) if imports else dest.get(name)
+    storage_options = options.get("storage_options")
+    exists: Any = _find(dest, name, storage_options) if imports else dest.get(name)
     if exists is not None and if_exists == "raise":
         raise NodeExistsError(_location(dest, name))
     if exists is None or if_exists == "replace":
         if imports:
             import_hdf5(source, dest, path=name, overwrite=exists is not None, **options)
-            exists = _find(dest, name, given)
+            exists = _find(dest, name, storage_options)
         else:
             export_hdf5(source, dest, name=name, overwrite=exists is not None, **options)
             exists = dest[name]

@@ -31,20 +31,20 @@ _origins: dict[str, str] = {}
 
 def problem(library: str) -> str:
     """Why a library is not available; empty if it is.  Loads and tests it at the first call."""
-    found = _problems.get(library)
-    if found is None:
+    known = _problems.get(library)
+    if known is None:
         with _lock:
-            found = _problems.get(library)
-            if found is None:
-                found = _problems[library] = _load(library)
-    return found
+            known = _problems.get(library)
+            if known is None:
+                known = _problems[library] = _load(library)
+    return known
 
 
 def origins() -> dict[str, str]:
     """For every library, where it comes from, or why it is not available."""
-    found = {name: problem(name) or _origins[name] for name in MODULES}
+    states = {name: problem(name) or _origins[name] for name in MODULES}
     linked = "zlib" in _native.LINKED.split()
-    return {**found, "zlib": "linked" if linked else "not linked"}
+    return {**states, "zlib": "linked" if linked else "not linked"}
 
 
 def _load(library: str) -> str:

@@ -337,7 +337,7 @@ def _plan(array: StoredArray) -> Plan:
 def _share(array: StoredArray) -> _Shared:
     metadata, resolved, codecs = array.metadata, array.resolved, array.codecs
     # Private members are caches.
-    unknown = {it.name for it in fields(metadata) if it.name[0] != "_"} - _MEMBERS
+    unknown = {field.name for field in fields(metadata) if field.name[0] != "_"} - _MEMBERS
     _require(not unknown, f"unknown members of the metadata: {', '.join(sorted(unknown))}")
     _require(not resolved.ignored, "an extension is ignored")
     _require(not metadata.data_type_fallbacks, "the data type has fallbacks")
@@ -420,18 +420,18 @@ def _order(codecs: PreparedCodecChain) -> tuple[int, ...]:
 
 def _chain(codecs: PreparedCodecChain) -> tuple[tuple[Any, ...], tuple[int, ...]]:
     """The native forms of the bytes -> bytes codecs, and the sizes before each and at the end."""
-    found = codecs.bytes_to_bytes
-    _require(len(found) <= _MAX_CODECS, f"more than {_MAX_CODECS} codecs")
+    compressors = codecs.bytes_to_bytes
+    _require(len(compressors) <= _MAX_CODECS, f"more than {_MAX_CODECS} codecs")
     size = codecs.decoded.nbytes
     sizes = [size]
     capsules = []
-    for codec in found:
+    for codec in compressors:
         capsule, reason = native_form(codec, size)
         _require(capsule is not None, reason)
         capsules.append(capsule)
         size = None if size is None else codec.encoded_size(size)
         sizes.append(size)
-    return tuple(capsules), tuple(-1 if it is None else it for it in sizes)
+    return tuple(capsules), tuple(-1 if item is None else item for item in sizes)
 
 
 def _index(codecs: PreparedCodecChain) -> tuple[bool, bool]:

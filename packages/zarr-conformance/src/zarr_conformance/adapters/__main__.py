@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 def start(module: str) -> None:
     """Run a module of this folder as a program."""
     sys.path[:] = [
-        place for place in sys.path if Path(place or ".").resolve() != PACKAGE / "adapters"
+        folder for folder in sys.path if Path(folder or ".").resolve() != PACKAGE / "adapters"
     ]
     spec = importlib.util.spec_from_file_location(
         PACKAGE.name, PACKAGE / "__init__.py", submodule_search_locations=[str(PACKAGE)]

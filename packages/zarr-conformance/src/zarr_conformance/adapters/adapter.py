@@ -218,7 +218,7 @@ def as_elements(values: bytes, request: Mapping[str, Any], dtype: Any, shape: An
     flat = json.loads(values)
     named = str(request.get("document", {}).get("data_type", ""))
     if dtype.kind == "O" and "bytes" in named:
-        flat = [base64.b64decode(it) for it in flat]
+        flat = [base64.b64decode(item) for item in flat]
     elements = np.empty(len(flat), dtype)
     elements[:] = flat
     return elements.reshape(tuple(shape))
@@ -229,8 +229,8 @@ def as_bytes(elements: Any) -> tuple[bytes, str]:
     array = np.asarray(elements)
     if array.dtype.kind == "O" or type(array.dtype).__name__ == "StringDType":
         flat = [
-            base64.b64encode(it).decode() if isinstance(it, bytes) else str(it)
-            for it in array.reshape(-1).tolist()
+            base64.b64encode(item).decode() if isinstance(item, bytes) else str(item)
+            for item in array.reshape(-1).tolist()
         ]
         return json.dumps(flat, ensure_ascii=False).encode(), "json"
     array = without_unused_bits(array, array.dtype.name)

@@ -66,17 +66,19 @@ class BundledAdapter:
         if shutil.which(self.command()[0]) is None:
             return "node is not installed: install Node.js"
         folders = [*os.environ.get("NODE_PATH", "").split(os.pathsep), "node_modules"]
-        if any((Path(it) / self.package / "package.json").exists() for it in folders if it):
+        if any(
+            (Path(folder) / self.package / "package.json").exists() for folder in folders if folder
+        ):
             return ""
         return f"{self.package} is not installed: {self.install}, or set NODE_PATH to its folder"
 
     def _python(self) -> str:
         try:
-            found = version(self.package)
+            installed = version(self.package)
         except PackageNotFoundError:
             return f"{self.package} is not installed"
-        if self.versions and int(found.split(".")[0]) not in self.versions:
-            return f"{self.package} is {found}"
+        if self.versions and int(installed.split(".")[0]) not in self.versions:
+            return f"{self.package} is {installed}"
         return ""
 
 
@@ -99,7 +101,7 @@ _ALL = (
     BundledAdapter("z5py", "z5py_", "z5py", "pip install z5py"),
 )
 
-BUNDLED_ADAPTERS = {it.name: it for it in _ALL}
+BUNDLED_ADAPTERS = {item.name: item for item in _ALL}
 """The adapters by name."""
 
 

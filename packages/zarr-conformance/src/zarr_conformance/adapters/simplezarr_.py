@@ -34,15 +34,15 @@ class SimpleZarr(Adapter):
         return describe(array), np.asarray(array[index(request)].get_now())
 
     def list(self, request: Mapping[str, Any]) -> dict[str, str]:
-        found: dict[str, str] = {}
+        kinds: dict[str, str] = {}
         groups = [_open(request)]
         start = len(f"{request['path']}/".lstrip("/"))
         for group in groups:
             for node in group.children:
-                found[node.path[start:]] = describe(node)["node_type"]
+                kinds[node.path[start:]] = describe(node)["node_type"]
                 if isinstance(node, simplezarr.ZarrGroup):
                     groups.append(node)
-        return found
+        return kinds
 
     def create(self, request: Mapping[str, Any], values: Any) -> None:
         document = request["document"]

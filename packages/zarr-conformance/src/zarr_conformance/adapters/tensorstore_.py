@@ -88,9 +88,9 @@ class TensorStore(Adapter):
         message = str(error)
         if message.startswith("NOT_FOUND"):
             return "missing"
-        if any(it in message for it in _UNSUPPORTED):
+        if any(item in message for item in _UNSUPPORTED):
             return "unsupported"
-        if any(it in message for it in _UNKNOWN):
+        if any(item in message for item in _UNKNOWN):
             return "extension"
         if message.startswith(("FAILED_PRECONDITION", "INVALID_ARGUMENT", "DATA_LOSS")):
             return "metadata" if "Error opening" in message else "chunk"

@@ -35,13 +35,13 @@ class Z5Py(Adapter):
         return describe(array), array[index(request)]
 
     def list(self, request: Mapping[str, Any]) -> dict[str, str]:
-        found: dict[str, str] = {}
+        kinds: dict[str, str] = {}
 
         def see(path: str, node: Any) -> None:
-            found[path] = describe(node)["node_type"]
+            kinds[path] = describe(node)["node_type"]
 
         _node(request, "r").visititems(see)
-        return found
+        return kinds
 
     def update(self, request: Mapping[str, Any]) -> None:
         _node(request, "r+").attrs.update(request["attributes"])

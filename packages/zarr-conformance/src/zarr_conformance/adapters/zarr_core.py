@@ -57,7 +57,10 @@ class ZarrCore(Adapter):
         try:
             _open(request, "r")
         except MetadataError as error:
-            return [{"pointer": it.pointer, "message": it.message} for it in error.problems]
+            return [
+                {"pointer": problem.pointer, "message": problem.message}
+                for problem in error.problems
+            ]
         return []
 
     def read(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
@@ -102,12 +105,12 @@ class ZarrCore(Adapter):
         store, _ = zarr_core.resolve_store_path(request["store"])
         if operation == "get_partial_values":
             ranges = [(key, ByteRange(*part)) for key, part in arguments[0]]
-            return [_text(it) for it in store.get_partial_values(ranges)]
+            return [_text(value) for value in store.get_partial_values(ranges)]
         if operation == "set":
             store.set(arguments[0], b64decode(arguments[1]))
             return None
         if operation == "set_partial_values":
-            parts = [(key, start, b64decode(it)) for key, start, it in arguments[0]]
+            parts = [(key, start, b64decode(part)) for key, start, part in arguments[0]]
             store.set_partial_values(parts)
             return None
         result = getattr(store, operation)(*arguments)
@@ -168,9 +171,9 @@ def _create_array(request: Mapping[str, Any]) -> Any:
         common["zarr_format"] = "draft"
         return zarr_core.create_array(request["store"], **_draft(document), **common)
     data_type = ExtensionDefinition.from_json(document["data_type"])
-    chain = [ExtensionDefinition.from_json(it) for it in document["codecs"]]
-    kinds = [type(create_extension("codec", it)) for it in chain]
-    serial = next(n for n, it in enumerate(kinds) if issubclass(it, ArrayToBytesCodec))
+    chain = [ExtensionDefinition.from_json(codec) for codec in document["codecs"]]
+    kinds = [type(create_extension("codec", item)) for item in chain]
+    serial = next(n for n, kind in enumerate(kinds) if issubclass(kind, ArrayToBytesCodec))
     kind: Any = create_extension("data_type", data_type)
     return zarr_core.create_array(
         request["store"],
@@ -211,8 +214,8 @@ def _fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
 def _draft(document: Mapping[str, Any]) -> dict[str, Any]:
     grid = document["chunk_grid"]
     configuration = {"separator": grid["separator"], "scalar": "c"}
-    given = document.get("storage_transformers", ())
-    parts = [{"type": it["type"], **it["configuration"]} for it in given]
+    definitions = document.get("storage_transformers", ())
+    parts = [{"type": item["type"], **item["configuration"]} for item in definitions]
     transformers = [{"name": "sharding", "configuration": part} for part in parts]
     return {
         "dtype": document["data_type"],
@@ -220,8 +223,8 @@ def _draft(document: Mapping[str, Any]) -> dict[str, Any]:
         "fill_value": document["fill_value"],
         "order": document["chunk_memory_layout"],
         "compressors": [
-            {"id": it["type"].split("/")[-2], **it["configuration"]}
-            for it in document.get("codecs", ())
+            {"id": codec["type"].split("/")[-2], **codec["configuration"]}
+            for codec in document.get("codecs", ())
         ],
         "metadata": {"storage_transformers": transformers},
         "chunk_key_encoding": {"name": "v3_draft", "configuration": configuration},

@@ -34,12 +34,14 @@ class ZarrMetadata(Adapter):
     def validate(self, request: Mapping[str, Any]) -> Problems:
         text = Path(request["store"], request["path"], "zarr.json").read_text("utf-8")
         problems = model.read_node_metadata_v3(json.loads(text)).problems
-        return [{"pointer": _pointer(it.loc), "message": it.message} for it in problems]
+        return [
+            {"pointer": _pointer(problem.loc), "message": problem.message} for problem in problems
+        ]
 
 
-def _pointer(place: tuple[str | int, ...]) -> str:
+def _pointer(location: tuple[str | int, ...]) -> str:
     """Return a path in a document as a JSON pointer."""
-    return "".join(f"/{str(it).replace('~', '~0').replace('/', '~1')}" for it in place)
+    return "".join(f"/{str(item).replace('~', '~0').replace('/', '~1')}" for item in location)
 
 
 if __name__ == "__main__":

@@ -42,13 +42,13 @@ class ZarrPython2(Adapter):
         return describe(array), np.asarray(array[index(request)])
 
     def list(self, request: Mapping[str, Any]) -> dict[str, str]:
-        found: dict[str, str] = {}
+        kinds: dict[str, str] = {}
 
         def see(path: str, node: Any) -> None:
-            found[path] = describe(node)["node_type"]
+            kinds[path] = describe(node)["node_type"]
 
         _open(request, "r").visititems(see)
-        return found
+        return kinds
 
     def update(self, request: Mapping[str, Any]) -> None:
         _open(request, "r+").attrs.update(request["attributes"])
@@ -69,7 +69,9 @@ class ZarrPython2(Adapter):
             fill_value=fill_value,
             order=document["order"],
             compressor=None if compressor is None else numcodecs.get_codec(compressor),
-            filters=None if filters is None else [numcodecs.get_codec(it) for it in filters],
+            filters=None
+            if filters is None
+            else [numcodecs.get_codec(filter_) for filter_ in filters],
             dimension_separator=document.get("dimension_separator", "."),
             store=_store(request),
             path=request["path"],

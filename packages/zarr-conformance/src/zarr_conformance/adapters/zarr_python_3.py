@@ -133,7 +133,7 @@ def _version_2(array: Mapping[str, Any]) -> dict[str, Any]:
         "dtype": data_type,
         "order": array["order"],
         "compressors": None if array["compressor"] is None else get_codec(array["compressor"]),
-        "filters": None if filters is None else [get_codec(it) for it in filters],
+        "filters": None if filters is None else [get_codec(filter_) for filter_ in filters],
         "fill_value": _fill_value(data_type, array["fill_value"], 2),
         "chunk_key_encoding": {"name": "v2", "configuration": {"separator": separator}},
         "attributes": array.get("attributes"),
@@ -147,9 +147,9 @@ def _version_3(document: Mapping[str, Any]) -> dict[str, Any]:
             "create_array supports only regular chunks without storage transformers"
         )
     codecs = document["codecs"]
-    classes = [_codec_class(_name(it)) for it in codecs]
+    classes = [_codec_class(_name(codec)) for codec in codecs]
     kinds = import_module("zarr.abc.codec")
-    serial = [n for n, it in enumerate(classes) if issubclass(it, kinds.ArrayBytesCodec)]
+    serial = [n for n, cls in enumerate(classes) if issubclass(cls, kinds.ArrayBytesCodec)]
     if len(serial) != 1:
         raise UnsupportedError("create_array requires exactly one serializer")
     return {

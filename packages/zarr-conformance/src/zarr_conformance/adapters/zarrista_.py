@@ -37,7 +37,7 @@ class Zarrista(Adapter):
     def read(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
         array = zarrista.Array.open(*_place(request))
         selection = request.get("selection")
-        part: Any = ... if selection is None else tuple(slice(*it) for it in selection)
+        part: Any = ... if selection is None else tuple(slice(*item) for item in selection)
         tensor = array.retrieve_array_subset(part)
         if isinstance(tensor, zarrista.VariableLengthTensor):
             return describe(array), tensor.to_numpy()
@@ -68,7 +68,7 @@ class Zarrista(Adapter):
             array.store_array_subset(..., zarrista.ArrayBytes(values))
             return
         elements = as_elements(values, request, np.dtype("O"), (-1,))
-        parts = [it.encode() if isinstance(it, str) else it for it in elements]
+        parts = [element.encode() if isinstance(element, str) else element for element in elements]
         offsets = [0, *itertools.accumulate(map(len, parts))]
         array.store_array_subset(..., zarrista.ArrayBytes(b"".join(parts), offsets=offsets))
 
@@ -76,7 +76,7 @@ class Zarrista(Adapter):
         array = zarrista.Array.open(*_place(request))
         if any(step != 1 for _, _, step in request["selection"]):
             raise UnsupportedError("steps are not supported")
-        part: Any = tuple(slice(*it) for it in request["selection"])
+        part: Any = tuple(slice(*item) for item in request["selection"])
         array.store_array_subset(part, zarrista.ArrayBytes(values))
 
     def category(self, error: BaseException) -> str:

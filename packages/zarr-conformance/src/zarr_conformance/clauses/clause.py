@@ -103,8 +103,8 @@ class Specification:
         """Return the address of the sentence of a clause, in the text of the commit."""
         first, _, last = clause.lines.partition("-")
         lines = f"L{first}-L{last}" if last else f"L{first}"
-        place = f"{self.repository}/blob/{self.commit}/{self.file(clause)}"
-        return f"https://github.com/{place}?plain=1#{lines}"
+        url = f"{self.repository}/blob/{self.commit}/{self.file(clause)}"
+        return f"https://github.com/{url}?plain=1#{lines}"
 
 
 @cache
@@ -116,18 +116,22 @@ def specifications() -> dict[str, Specification]:
     ValueError
         If a TOML file is invalid.
     """
-    found = {}
-    for file in sorted(files("zarr_conformance.clauses").iterdir(), key=lambda it: it.name):
+    by_name = {}
+    for file in sorted(files("zarr_conformance.clauses").iterdir(), key=lambda item: item.name):
         if file.name.endswith(".toml"):
             name = file.name.removesuffix(".toml")
-            found[name] = parse_specification(name, file.read_text("utf-8"))
-    return found
+            by_name[name] = parse_specification(name, file.read_text("utf-8"))
+    return by_name
 
 
 @cache
 def clauses() -> dict[str, Clause]:
     """Return all clauses by id."""
-    return {clause.id: clause for it in specifications().values() for clause in it.clauses}
+    return {
+        clause.id: clause
+        for specification in specifications().values()
+        for clause in specification.clauses
+    }
 
 
 def parse_specification(name: str, text: str) -> Specification:
@@ -147,23 +151,23 @@ def parse_specification(name: str, text: str) -> Specification:
         If the TOML is invalid.
     """
     content = {"without_clause": {}} | tomllib.loads(text)
-    found: list[Clause] = []
+    parsed: list[Clause] = []
     seen: set[str] = set()
     for entry in content.pop("clause"):
         clause = Clause(specification=name, **_validate(name, entry))
         if clause.id in seen:
             raise ValueError(f"{name}.toml: duplicate id {clause.id}")
         seen.add(clause.id)
-        found.append(clause)
+        parsed.append(clause)
     known = {
-        it: content.pop(it)
-        for it in ("title", "url", "repository", "commit", "sections", "without_clause")
+        item: content.pop(item)
+        for item in ("title", "url", "repository", "commit", "sections", "without_clause")
     }
     if not _COMMIT(known["commit"]):
         raise ValueError(f"{name}.toml: commit must be 40 hexadecimal digits")
-    if without := {it.section for it in found} - known["sections"].keys():
+    if without := {item.section for item in parsed} - known["sections"].keys():
         raise ValueError(f"{name}.toml: no place for the section {min(without)!r} in [sections]")
-    return Specification(name, clauses=tuple(found), **known)
+    return Specification(name, clauses=tuple(parsed), **known)
 
 
 def _validate(name: str, entry: dict[str, Any]) -> dict[str, Any]:

@@ -40,9 +40,11 @@ PACKED = "corpus.tar.gz"
 _PLAIN = ("id", "clauses", "summary", "operation", "zarr_format")
 """Members of a case that are always present, beside ``store``, ``path`` and ``expect``."""
 
-_NODE = tuple(it.name for it in dataclasses.fields(Node))
+_NODE = tuple(field.name for field in dataclasses.fields(Node))
 _DEFAULTS = {
-    it.name: it.default for it in dataclasses.fields(Case) if it.default is not dataclasses.MISSING
+    field.name: field.default
+    for field in dataclasses.fields(Case)
+    if field.default is not dataclasses.MISSING
 }
 _RESERVED = frozenset('<>:"\\|?*')
 """Characters that names of files on Windows cannot have."""
@@ -94,7 +96,7 @@ def as_json(case: Case) -> dict[str, Any]:
 def _expectation(case: Case) -> dict[str, Any]:
     expect = case.expect
     if isinstance(expect, Reject):
-        categories = [it for it in (expect.category, expect.also) if it]
+        categories = [item for item in (expect.category, expect.also) if item]
         pointers = {"pointers": list(expect.pointers)} if expect.pointers else {}
         return {"outcome": "reject", "categories": categories, **pointers}
     entry: dict[str, Any] = {"outcome": "accept" if isinstance(expect, Accept) else "either"}
@@ -105,7 +107,7 @@ def _expectation(case: Case) -> dict[str, Any]:
         if isinstance(value, Values):
             entry[name] = _file("values", case, value)
         elif name == "stored":
-            entry[name] = {key: base64.b64encode(it).decode() for key, it in value.items()}
+            entry[name] = {key: base64.b64encode(data).decode() for key, data in value.items()}
         else:
             entry[name] = _plain(value)
     return entry
@@ -118,7 +120,7 @@ def _file(folder: str, case: Case, values: Values) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """Return a value with lists instead of tuples."""
     if isinstance(value, list | tuple):
-        return [_plain(it) for it in value]
+        return [_plain(item) for item in value]
     return value
 
 
@@ -126,7 +128,7 @@ def is_portable(case: Case) -> bool:
     """Return whether Windows and macOS can hold the store of a case as files."""
     paths = {"/".join(parts[:n]) for key in case.store if (parts := key.split("/")) for n in range(1, len(parts) + 1)}  # fmt: skip
     names = {name for key in case.store for name in key.split("/")}
-    return len({it.casefold() for it in paths}) == len(paths) and not any(
+    return len({path.casefold() for path in paths}) == len(paths) and not any(
         _RESERVED & set(name) or name.endswith((".", " ")) for name in names
     )
 
@@ -146,7 +148,7 @@ def from_json(entry: Mapping[str, Any], contents: Mapping[str, bytes]) -> Case:
         members[name] = _values(entry[name], contents) if _is_file(entry[name]) else entry[name]
     for name, value in members.items():
         if name != "document" and isinstance(value, list):
-            members[name] = tuple(tuple(it) if isinstance(it, list) else it for it in value)
+            members[name] = tuple(tuple(item) if isinstance(item, list) else item for item in value)
     prefix = f"{entry['store']}/"
     store = {
         path.removeprefix(prefix): data
@@ -160,15 +162,15 @@ def _parse_expectation(entry: Mapping[str, Any], contents: Mapping[str, bytes]) 
     if entry["outcome"] == "reject":
         category, *also = entry["categories"]
         return Reject(category, "".join(also), tuple(entry.get("pointers", ())))
-    found = {name: entry[name] for name in _NODE if name in entry}
-    for name, value in found.items():
+    members = {name: entry[name] for name in _NODE if name in entry}
+    for name, value in members.items():
         if name == "stored":
-            found[name] = {key: base64.b64decode(it) for key, it in value.items()}
+            members[name] = {key: base64.b64decode(data) for key, data in value.items()}
         elif _is_file(value):
-            found[name] = _values(value, contents)
+            members[name] = _values(value, contents)
         elif isinstance(value, list):
-            found[name] = tuple(value)
-    return (Accept if entry["outcome"] == "accept" else Either)(Node(**found))
+            members[name] = tuple(value)
+    return (Accept if entry["outcome"] == "accept" else Either)(Node(**members))
 
 
 def _is_file(value: Any) -> bool:
@@ -184,13 +186,13 @@ def _values(entry: Mapping[str, Any], contents: Mapping[str, bytes]) -> Values:
 
 def case_files(case: Case) -> dict[str, bytes]:
     """Return the files of a case by their paths in the corpus."""
-    found = {f"stores/{case.id}/{key}": value for key, value in case.store.items()}
+    contents = {f"stores/{case.id}/{key}": value for key, value in case.store.items()}
     node = case.expect.node if isinstance(case.expect, Accept | Either) else None
     for folder, holder in (("values", node), ("input", case)):
         for name in holder.__dataclass_fields__ if holder is not None else ():
             if isinstance(value := getattr(holder, name), Values):
-                found[f"{folder}/{case.id}"] = value.data
-    return found
+                contents[f"{folder}/{case.id}"] = value.data
+    return contents
 
 
 def case_digest(case: Case) -> str:
@@ -227,8 +229,11 @@ def manifest(cases: Iterable[Case], release: str = "") -> dict[str, Any]:
         "version": corpus_version(listed, release),
         "digest": corpus_digest(listed),
         "specifications": [
-            {name: getattr(it, name) for name in ("name", "title", "url", "repository", "commit")}
-            for it in specifications().values()
+            {
+                name: getattr(specification, name)
+                for name in ("name", "title", "url", "repository", "commit")
+            }
+            for specification in specifications().values()
         ],
         "clauses": [
             {name: getattr(clause, name) for name in clause.__slots__} | {"link": text.link(clause)}
@@ -316,7 +321,7 @@ def _texts(cases: list[Case], release: str) -> dict[str, bytes]:
 # --- reading ---
 
 
-def read_corpus(place: Path) -> Corpus:
+def read_corpus(location: Path) -> Corpus:
     """Read a corpus from a directory or an archive.
 
     Parameters
@@ -330,27 +335,32 @@ def read_corpus(place: Path) -> Corpus:
         If it cannot be read, has another format, or is damaged.
     """
     try:
-        if place.is_dir():
-            found = {it.relative_to(place).as_posix(): it.read_bytes() for it in _below(place)}
+        if location.is_dir():
+            contents = {
+                item.relative_to(location).as_posix(): item.read_bytes()
+                for item in _below(location)
+            }
         else:
-            found = unpack(place.read_bytes())
+            contents = unpack(location.read_bytes())
     except (OSError, tarfile.TarError, EOFError) as error:
-        raise CorpusError(f"{place} is not a corpus: {type(error).__name__}: {error}") from error
-    return parse_corpus(found, str(place))
+        raise CorpusError(f"{location} is not a corpus: {type(error).__name__}: {error}") from error
+    return parse_corpus(contents, str(location))
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    return (it for it in sorted(folder.rglob("*")) if it.is_file())
+    return (item for item in sorted(folder.rglob("*")) if item.is_file())
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
     """Return the files in an archive by their paths."""
     with tarfile.open(fileobj=io.BytesIO(gzip.decompress(data)), mode="r:") as tar:
-        opened = ((it, tar.extractfile(it)) for it in tar if it.isfile())
-        return {str(PurePosixPath(it.name)): stream.read() for it, stream in opened if stream}
+        opened = ((item, tar.extractfile(item)) for item in tar if item.isfile())
+        return {
+            str(PurePosixPath(member.name)): stream.read() for member, stream in opened if stream
+        }
 
 
-def parse_corpus(contents: Mapping[str, bytes], place: str = "the corpus") -> Corpus:
+def parse_corpus(contents: Mapping[str, bytes], location: str = "the corpus") -> Corpus:
     """Return a corpus from its files, by their paths.
 
     Raises
@@ -362,41 +372,41 @@ def parse_corpus(contents: Mapping[str, bytes], place: str = "the corpus") -> Co
     try:
         entries = json.loads(contents["cases.json"])
         if entries["format"] != FORMAT:
-            raise CorpusError(f"{place} has format {entries['format']!r}, expected {FORMAT}")
+            raise CorpusError(f"{location} has format {entries['format']!r}, expected {FORMAT}")
         owned = _owned(contents)
-        cases = tuple(from_json(it, owned.get(it["id"], {})) for it in entries["cases"])
-        unknown = {it["id"] for it in entries["clauses"]} - {
+        cases = tuple(from_json(item, owned.get(item["id"], {})) for item in entries["cases"])
+        unknown = {item["id"] for item in entries["clauses"]} - {
             clause.id for text in specifications().values() for clause in text.clauses
         }
     except CorpusError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorpusError(f"{place} is not a corpus: {type(error).__name__}: {error}") from error
+        raise CorpusError(f"{location} is not a corpus: {type(error).__name__}: {error}") from error
     if unknown:
         raise CorpusError(
-            f"{place} has unknown clauses, as {min(unknown)}; update zarr-conformance"
+            f"{location} has unknown clauses, as {min(unknown)}; update zarr-conformance"
         )
     complete = []
     for case, entry in zip(cases, entries["cases"], strict=True):
         if case_digest(case) == entry["digest"]:
             complete.append(case)
         elif entry.get("portable", True):
-            raise CorpusError(f"{place} is damaged: the digest of {case.id} does not match")
+            raise CorpusError(f"{location} is damaged: the digest of {case.id} does not match")
     return Corpus(entries["version"], entries["digest"], tuple(complete))
 
 
 def _owned(contents: Mapping[str, bytes]) -> dict[str, dict[str, bytes]]:
     """Return the files of the cases by their ids, none of which contains another one."""
-    ids = {it["id"] for it in json.loads(contents["cases.json"])["cases"]}
-    found: dict[str, dict[str, bytes]] = {}
+    ids = {case["id"] for case in json.loads(contents["cases.json"])["cases"]}
+    owned: dict[str, dict[str, bytes]] = {}
     for path, data in contents.items():
         folder, _, rest = path.partition("/")
         if folder in ("values", "input"):
-            found.setdefault(rest, {})[path] = data
+            owned.setdefault(rest, {})[path] = data
         elif folder == "stores":
             parts = rest.split("/")
             for n in range(2, len(parts)):
                 if (name := "/".join(parts[:n])) in ids:
-                    found.setdefault(name, {})[path] = data
+                    owned.setdefault(name, {})[path] = data
                     break
-    return found
+    return owned

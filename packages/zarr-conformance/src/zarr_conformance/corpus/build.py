@@ -102,15 +102,15 @@ def generated_cases() -> tuple[Case, ...]:
         If two cases have the same id.
     """
     extensions = import_module("zarr_conformance.corpus.required_extensions")
-    found: dict[str, Case] = {}
+    cases: dict[str, Case] = {}
     for topic in TOPICS:
         for case in _topic_cases(topic):
-            if case.id in found:
+            if case.id in cases:
                 raise ValueError(f"{topic}: duplicate case id {case.id}")
-            found[case.id] = (
+            cases[case.id] = (
                 extensions.add_required_extensions(case) if case.id.startswith(_OPTIONAL) else case
             )
-    return tuple(found.values())
+    return tuple(cases.values())
 
 
 def _topic_cases(topic: str) -> Iterator[Case]:
@@ -123,7 +123,7 @@ def _topic_cases(topic: str) -> Iterator[Case]:
     return iter(import_module(name).cases())
 
 
-def build(place: Path, cases: Iterable[Case] | None = None, version: str = "") -> int:
+def build(target: Path, cases: Iterable[Case] | None = None, version: str = "") -> int:
     """Write the corpus to a directory, or to an archive if the name ends in ``.tar.gz``.
 
     The output is reproducible.
@@ -148,5 +148,5 @@ def build(place: Path, cases: Iterable[Case] | None = None, version: str = "") -
         If the directory is not empty.
     """
     chosen = all_cases() if cases is None else cases
-    write = write_archive if place.name.endswith(".tar.gz") else write_folder
-    return write(place, chosen, version)
+    write = write_archive if target.name.endswith(".tar.gz") else write_folder
+    return write(target, chosen, version)

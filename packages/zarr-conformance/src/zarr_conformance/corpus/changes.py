@@ -97,9 +97,9 @@ def _version_3(codecs: list[Any], encode: Callable[[Any], bytes], **members: Any
 
 def _inner(part: Any) -> dict[int, bytes]:
     return {
-        n: raw(it)
-        for n, it in enumerate(blocks(part, (2, 2), _FILL).values())
-        if (it != _FILL).any()
+        n: raw(block)
+        for n, block in enumerate(blocks(part, (2, 2), _FILL).values())
+        if (block != _FILL).any()
     }
 
 
@@ -244,9 +244,9 @@ def _writes(name: str, layout: _Layout) -> Iterator[Case]:
         touched[index] = 10**6
         other = layout.store(touched)
         unchanged = {
-            key: it
-            for key, it in before.items()
-            if other.get(key) == it and not key.endswith(("zarr.json", ".zarray", ".zattrs"))
+            key: data
+            for key, data in before.items()
+            if other.get(key) == data and not key.endswith(("zarr.json", ".zarray", ".zattrs"))
         }
         yield Case(
             f"changes/write/{name}-{where}-{what}",

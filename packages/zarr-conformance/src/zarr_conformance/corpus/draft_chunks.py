@@ -39,7 +39,10 @@ def read(
         clauses,
         summary,
         expect or Accept(Node("array", values=Values(raw(values)))),
-        {"meta/a.array.json": metadata, **{f"data/a/{key}": it for key, it in chunks.items()}},
+        {
+            "meta/a.array.json": metadata,
+            **{f"data/a/{key}": value for key, value in chunks.items()},
+        },
         "read",
         needs=needs,
         selection=selection,
@@ -222,7 +225,7 @@ def _codecs() -> Iterator[Case]:
             f"blosc-shuffle-{str(number).replace('-', 'minus-')}",
             ("blosc-members", "blosc-format"),
             f"shuffle may be {number}.",
-            _keys(parts, encode=lambda part, it=shuffle: compressed(raw(part), shuffle=it)),
+            _keys(parts, encode=lambda part, item=shuffle: compressed(raw(part), shuffle=item)),
             codecs=[codec("blosc", cname="lz4", clevel=5, shuffle=number, blocksize=0)],
             needs=("codec:blosc",),
         )

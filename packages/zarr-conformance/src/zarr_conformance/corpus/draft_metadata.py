@@ -25,7 +25,7 @@ def entry(**members: Any) -> dict[str, Any]:
         "metadata_encoding": {"type": "json", "metadata_key_suffix": ".json"},
         "extensions": [],
     }
-    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
+    return {name: value for name, value in (plain | members).items() if value is not OMITTED}
 
 
 def array(**members: Any) -> dict[str, Any]:
@@ -39,13 +39,13 @@ def array(**members: Any) -> dict[str, Any]:
         "extensions": [],
         "attributes": {},
     }
-    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
+    return {name: value for name, value in (plain | members).items() if value is not OMITTED}
 
 
 def group(**members: Any) -> dict[str, Any]:
     """Return group metadata without attributes; members override the defaults."""
     plain: dict[str, Any] = {"attributes": {}}
-    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
+    return {name: value for name, value in (plain | members).items() if value is not OMITTED}
 
 
 def regular(*lengths: int, separator: str = "/") -> dict[str, Any]:
@@ -87,7 +87,7 @@ def case(
     named = (clauses,) if isinstance(clauses, str) else clauses
     return Case(
         f"v3-draft/{what}",
-        tuple(f"v3-draft.{it}" for it in named),
+        tuple(f"v3-draft.{item}" for item in named),
         summary,
         operation,
         expect,

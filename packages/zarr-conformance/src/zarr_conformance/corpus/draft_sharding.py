@@ -53,7 +53,7 @@ def _shards() -> Iterator[Case]:
     def shards(encode: Any = raw, **more: Any) -> dict[str, bytes]:
         return {
             f"c{row}/{column}": shard(
-                {n: encode(it) for n, it in enumerate(blocks(part, (2, 2)).values())},
+                {n: encode(block) for n, block in enumerate(blocks(part, (2, 2)).values())},
                 4,
                 checked=False,
                 **more,
@@ -101,7 +101,7 @@ def _shards() -> Iterator[Case]:
         "shards-period",
         (*always, "shard-separator"),
         "Shard keys use the separator of the chunk grid.",
-        {key.replace("/", "."): it for key, it in shards().items()},
+        {key.replace("/", "."): value for key, value in shards().items()},
         values,
         **{**chosen, "chunk_grid": regular(2, 2, separator=".")},
     )

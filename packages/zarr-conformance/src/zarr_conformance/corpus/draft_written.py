@@ -50,7 +50,7 @@ def created(
     """Return a case that creates an array and writes all elements."""
     return Case(
         f"v3-draft/written/{name}",
-        tuple(f"v3-draft.{it}" for it in clauses),
+        tuple(f"v3-draft.{clause}" for clause in clauses),
         summary,
         "create",
         Accept(Node(values=Values(data), documents=documents, absent=absent)),
@@ -69,9 +69,11 @@ def _fill_values() -> Iterator[Case]:
         elif name in INTEGERS:
             fills = integer_fills(name)
         elif name in FLOATS:
-            fills = [it for it in float_fills(name) if it.kind in ("number", "nan")]
+            fills = [item for item in float_fills(name) if item.kind in ("number", "nan")]
         else:
-            fills = [it for it in complex_fills(name) if it.name.endswith(("zero", "one", "tenth"))]
+            fills = [
+                item for item in complex_fills(name) if item.name.endswith(("zero", "one", "tenth"))
+            ]
         for fill in fills:
             yield created(
                 f"{name}/{fill.name}",

@@ -99,7 +99,9 @@ def shard(
         body += gap
         entries[number] = (offset + len(body), len(inner[number]))
         body += inner[number]
-    index = b"".join(struct.pack("<QQ" if endian == "little" else ">QQ", *it) for it in entries)
+    index = b"".join(
+        struct.pack("<QQ" if endian == "little" else ">QQ", *entry) for entry in entries
+    )
     if checked:
         index = crc32c(index)
     return index + body if index_location == "start" else body + index
@@ -112,13 +114,13 @@ def blocks(array: Array, lengths: Sequence[int], fill: Any = 0) -> dict[tuple[in
     padded = padded.astype(array.dtype)
     padded[tuple(slice(0, size) for size in array.shape)] = array
     return {
-        place: np.ascontiguousarray(
+        coords: np.ascontiguousarray(
             padded[
                 tuple(
                     slice(n * length, (n + 1) * length)
-                    for n, length in zip(place, lengths, strict=True)
+                    for n, length in zip(coords, lengths, strict=True)
                 )
             ]
         )
-        for place in np.ndindex(*counts)
+        for coords in np.ndindex(*counts)
     }

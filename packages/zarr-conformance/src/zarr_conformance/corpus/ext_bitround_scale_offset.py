@@ -43,7 +43,7 @@ def cases() -> Iterator[Case]:
 
 
 def _clauses(codec: str, *names: str) -> tuple[str, ...]:
-    return tuple(f"ext-codecs.{codec}.{it}" for it in names)
+    return tuple(f"ext-codecs.{codec}.{name}" for name in names)
 
 
 def _bitround() -> Iterator[Case]:
@@ -113,7 +113,7 @@ def _scale_offset() -> Iterator[Case]:
             "name",
             "arithmetic",
             "additional",
-            *(it for it in ("offset", "scale") if it in configuration),
+            *(item for item in ("offset", "scale") if item in configuration),
         )
         summary = "The stored value is the element minus offset, times scale."
         codecs = [{"name": "scale_offset", "configuration": configuration}, BYTES]

@@ -27,7 +27,7 @@ def cases() -> Iterator[Case]:
 
 def clauses_of(*names: str) -> tuple[str, ...]:
     """Return the ids of clauses of this codec."""
-    return tuple(f"ext-codecs.cast-value.{it}" for it in names)
+    return tuple(f"ext-codecs.cast-value.{name}" for name in names)
 
 
 def chain(data_type: str, **more: Any) -> list[Any]:
@@ -57,9 +57,9 @@ def _exact() -> Iterator[Case]:
     floats = ("float16", "float32", "float64")
     some = [0, 1, 2, 100]
     for first, second in (
-        *(("float64", it) for it in (*names, "float16", "float32")),
-        *((it, "int8") for it in (*names[1:], *floats[:2])),
-        *((it, "float64") for it in (*names, "float16", "float32")),
+        *(("float64", item) for item in (*names, "float16", "float32")),
+        *((item, "int8") for item in (*names[1:], *floats[:2])),
+        *((item, "float64") for item in (*names, "float16", "float32")),
     ):
         values = np.array(some, np.dtype(first).newbyteorder("<"))
         yield from _round_trip(

@@ -52,7 +52,7 @@ def _metadata(values: Any, chunk: Sequence[int], codec: Any, **more: Any) -> dic
 
 
 def _clauses(*names: str) -> tuple[str, ...]:
-    return tuple(f"ext-codecs.n5-default.{it}" for it in names)
+    return tuple(f"ext-codecs.n5-default.{name}" for name in names)
 
 
 def _read_case(
@@ -100,7 +100,7 @@ def _blocks() -> Iterator[Case]:
             f"border-{what}",
             (*always, "dimensions", "shape", "border", "grid"),
             "Blocks at the edge are full, truncated, or both in one array.",
-            {"/".join(map(str, at)): it for at, it in parts.items()},
+            {"/".join(map(str, at)): value for at, value in parts.items()},
         )
     small = {"0/0": block(_VALUES[:1, :2])}
     padded = np.zeros((2, 3), "<i4")
@@ -150,7 +150,7 @@ def _blocks() -> Iterator[Case]:
         octets,
         codec=no_endian,
     )
-    compressed = {"/".join(map(str, at)): _header_and(gzip, it) for at, it in cut.items()}
+    compressed = {"/".join(map(str, at)): _header_and(gzip, value) for at, value in cut.items()}
     yield _read_case(
         "gzip",
         (*always, "further", "border"),

@@ -93,7 +93,7 @@ _NO_INTEGER: tuple[Any, ...] = (1.5, "1", "NaN", None, True, [1])
 
 
 def _clauses(name: str, *topics: str) -> tuple[str, ...]:
-    return tuple(f"ext-data-types.{name.replace('_', '-')}.{it}" for it in topics)
+    return tuple(f"ext-data-types.{name.replace('_', '-')}.{topic}" for topic in topics)
 
 
 def _slug(value: Any) -> str:
@@ -224,7 +224,7 @@ def _elements(name: str, kind: _Kind) -> Iterator[Case]:
                 "The unused high bits do not change the value.",
                 patterns,
                 len(patterns),
-                bytes(it | mask for it in patterns),
+                bytes(pattern | mask for pattern in patterns),
             )
 
 
@@ -298,8 +298,8 @@ def _pairs(part: str, kind: _Kind) -> Iterator[Case]:
     usual = [_usual(part), _usual(part)]
     for endian in ("little", "big"):
         order: Any = endian
-        stored = b"".join(it.to_bytes(kind.width, order) for pair in some for it in pair)
-        data = b"".join(it.to_bytes(kind.width, "little") for pair in some for it in pair)
+        stored = b"".join(part.to_bytes(kind.width, order) for pair in some for part in pair)
+        data = b"".join(part.to_bytes(kind.width, "little") for pair in some for part in pair)
         yield _case(
             f"{endian}-endian",
             name,
@@ -318,7 +318,9 @@ def _pairs(part: str, kind: _Kind) -> Iterator[Case]:
         ("both", fills[2:] * 2),
     ):
         real, imaginary = pair[:2]
-        data = b"".join(kind.fills[it].to_bytes(kind.width, "little") for it in (real, imaginary))
+        data = b"".join(
+            kind.fills[item].to_bytes(kind.width, "little") for item in (real, imaginary)
+        )
         yield _case(
             f"fill-{what}",
             name,

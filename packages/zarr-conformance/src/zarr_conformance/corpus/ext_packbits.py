@@ -20,8 +20,8 @@ _NEEDS = ("codec:packbits",)
 def packed(parts: Sequence[int], bits: int, padding: str = "none") -> bytes:
     """Return the encoded form of components with this number of bits, least significant bit first."""
     whole = 0
-    for place, part in enumerate(parts):
-        whole |= part << place * bits
+    for position, part in enumerate(parts):
+        whole |= part << position * bits
     length = -(-len(parts) * bits // 8)
     data = whole.to_bytes(length, "little")
     padding_bits = bytes([length * 8 - len(parts) * bits])
@@ -31,7 +31,7 @@ def packed(parts: Sequence[int], bits: int, padding: str = "none") -> bytes:
 
 
 def _clauses(*names: str) -> tuple[str, ...]:
-    return tuple(f"ext-codecs.packbits.{it}" for it in names)
+    return tuple(f"ext-codecs.packbits.{name}" for name in names)
 
 
 def _codec(**configuration: Any) -> list[Any]:
@@ -202,7 +202,7 @@ def _small() -> Iterator[Case]:
         fill_value=[0.0, 0.0],
         codecs=_codec(),
     )
-    upper = [it >> 16 for it in pair.view("<u4").tolist()]
+    upper = [item >> 16 for item in pair.view("<u4").tolist()]
     yield read_case(
         "ext-codecs/packbits/complex-float32-bits",
         _clauses("components", "first-bit", "extended"),

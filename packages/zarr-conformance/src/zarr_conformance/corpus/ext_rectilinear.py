@@ -32,7 +32,7 @@ def parts(
 ) -> dict[tuple[int, ...], Any]:
     """Return the chunks by their coordinates, with full chunks beyond the array."""
     starts = [[0, *accumulate(of)] for of in lengths]
-    found = {}
+    chunks = {}
     for at in np.ndindex(*(len(of) for of in lengths)):
         whole = np.full([of[n] for of, n in zip(lengths, at, strict=True)], fill, values.dtype)
         index = tuple(
@@ -41,8 +41,8 @@ def parts(
         )
         inner = values[index]
         whole[tuple(slice(0, size) for size in inner.shape)] = inner
-        found[at] = whole
-    return found
+        chunks[at] = whole
+    return chunks
 
 
 def _keys(chunks: dict[tuple[int, ...], Any], encode: Any = raw) -> dict[str, bytes]:
@@ -51,7 +51,9 @@ def _keys(chunks: dict[tuple[int, ...], Any], encode: Any = raw) -> dict[str, by
 
 def clauses_of(*names: str) -> tuple[str, ...]:
     """Return ids of clauses of the chunk grids; complete ids are kept."""
-    return tuple(it if it.startswith(("ext-", "v3-")) else f"ext-grids.{it}" for it in names)
+    return tuple(
+        name if name.startswith(("ext-", "v3-")) else f"ext-grids.{name}" for name in names
+    )
 
 
 def read(
@@ -75,7 +77,7 @@ def read(
     return Case(
         f"ext-grids/rectilinear/{what}",
         clauses_of(
-            *(it if it.startswith(("ext-", "v3-")) else f"rectilinear.{it}" for it in names)
+            *(name if name.startswith(("ext-", "v3-")) else f"rectilinear.{name}" for name in names)
         ),
         summary,
         "read",
@@ -217,7 +219,7 @@ def _tables() -> Iterator[Case]:
             "A partial selection.",
             lengths,
             stored,
-            _TABLE[tuple(slice(*it) for it in selection)],
+            _TABLE[tuple(slice(*item) for item in selection)],
             selection=selection,
             shape=_TABLE.shape,
         )
@@ -282,7 +284,7 @@ def _codecs() -> Iterator[Case]:
 
     def sharded_part(part: Any) -> bytes:
         inner = blocks(part, (2, 2))
-        return shard({n: raw(it) for n, it in enumerate(inner.values())}, len(inner))
+        return shard({n: raw(chunk) for n, chunk in enumerate(inner.values())}, len(inner))
 
     shards = _keys(parts(_TABLE, wide), sharded_part)
     yield read(

@@ -27,7 +27,7 @@ _CUBE = np.arange(24, dtype="<i4").reshape(2, 3, 4)
 
 
 def _clauses(*names: str) -> tuple[str, ...]:
-    return tuple(f"ext-codecs.reshape.{it}" for it in names)
+    return tuple(f"ext-codecs.reshape.{name}" for name in names)
 
 
 def _round_trip(

@@ -30,7 +30,7 @@ _STRINGS = ["Hi", "", "éΩ🙂", "abc", "\U0010ffff"]
 def _utf32(items: list[str], length: int = 3, endian: str = "little") -> bytes:
     """Return elements with this number of code points, padded with zeros."""
     form = f"utf-32-{'le' if endian == 'little' else 'be'}"
-    return b"".join(it.encode(form).ljust(4 * length, b"\0") for it in items)
+    return b"".join(item.encode(form).ljust(4 * length, b"\0") for item in items)
 
 
 def _metadata(length: int = 3, **members: Any) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def _metadata(length: int = 3, **members: Any) -> dict[str, Any]:
 
 
 def _clauses(*names: str) -> tuple[str, ...]:
-    return tuple(f"ext-data-types.fixed-length-utf32.{it}" for it in names)
+    return tuple(f"ext-data-types.fixed-length-utf32.{name}" for name in names)
 
 
 def _read_case(

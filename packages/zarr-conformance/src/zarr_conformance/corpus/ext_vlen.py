@@ -25,22 +25,24 @@ _DATA_TYPES = {"vlen-utf8": "string", "vlen-bytes": "bytes"}
 def encoded(items: Sequence[bytes], count: int | None = None) -> bytes:
     """Return a chunk: the number of elements, then each element after its length."""
     number = len(items) if count is None else count
-    return struct.pack("<I", number) + b"".join(struct.pack("<I", len(it)) + it for it in items)
+    return struct.pack("<I", number) + b"".join(
+        struct.pack("<I", len(item)) + item for item in items
+    )
 
 
 _ENCODERS = {
-    "vlen-utf8": lambda items: encoded([it.encode() for it in items]),
-    "vlen-bytes": lambda items: encoded([base64.b64decode(it) for it in items]),
+    "vlen-utf8": lambda items: encoded([element.encode() for element in items]),
+    "vlen-bytes": lambda items: encoded([base64.b64decode(element) for element in items]),
 }
 
 
 def _plain(items: Sequence[Any]) -> list[str]:
     """Return the elements in JSON: bytes in base64."""
-    return [base64.b64encode(it).decode() if isinstance(it, bytes) else it for it in items]
+    return [base64.b64encode(item).decode() if isinstance(item, bytes) else item for item in items]
 
 
 def _single_bytes(items: Sequence[Any]) -> list[bytes]:
-    return [it if isinstance(it, bytes) else it.encode() for it in items]
+    return [item if isinstance(item, bytes) else item.encode() for item in items]
 
 
 def _read_case(
@@ -62,7 +64,7 @@ def _read_case(
     )
     return Case(
         f"ext-codecs/{codec}/{what}",
-        tuple(f"ext-codecs.{codec}.{it}" for it in clauses),
+        tuple(f"ext-codecs.{codec}.{clause}" for clause in clauses),
         summary,
         "read",
         expect,

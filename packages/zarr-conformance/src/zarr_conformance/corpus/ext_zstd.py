@@ -47,30 +47,31 @@ def xxh64(data: bytes) -> int:
     def mixed(state: int, lane: int) -> int:
         return rotate_left((state + lane * second) & _MASK, 31) * first & _MASK
 
-    place = 0
+    position = 0
     if len(data) >= 32:
         states = [(first + second) & _MASK, second, 0, -first & _MASK]
-        while place + 32 <= len(data):
-            lanes = struct.unpack_from("<4Q", data, place)
+        while position + 32 <= len(data):
+            lanes = struct.unpack_from("<4Q", data, position)
             states = [mixed(*pair) for pair in zip(states, lanes, strict=True)]
-            place += 32
+            position += 32
         value = (
-            sum(rotate_left(it, n) for it, n in zip(states, (1, 7, 12, 18), strict=True)) & _MASK
+            sum(rotate_left(state, n) for state, n in zip(states, (1, 7, 12, 18), strict=True))
+            & _MASK
         )
         for state in states:
             value = ((value ^ mixed(0, state)) * first + fourth) & _MASK
     else:
         value = fifth
     value = (value + len(data)) & _MASK
-    while place + 8 <= len(data):
-        lane = struct.unpack_from("<Q", data, place)[0]
+    while position + 8 <= len(data):
+        lane = struct.unpack_from("<Q", data, position)[0]
         value = (rotate_left(value ^ mixed(0, lane), 27) * first + fourth) & _MASK
-        place += 8
-    if place + 4 <= len(data):
-        lane = struct.unpack_from("<I", data, place)[0]
+        position += 8
+    if position + 4 <= len(data):
+        lane = struct.unpack_from("<I", data, position)[0]
         value = (rotate_left(value ^ lane * first & _MASK, 23) * second + third) & _MASK
-        place += 4
-    for byte in data[place:]:
+        position += 4
+    for byte in data[position:]:
         value = rotate_left(value ^ byte * fifth & _MASK, 11) * first & _MASK
     for shift, prime in ((33, second), (29, third), (32, 1)):
         value = (value ^ value >> shift) * prime & _MASK
@@ -127,7 +128,7 @@ def _read_case(
     codec = extension("zstd", level=1, checksum="checksum" in what)
     return read_case(
         f"ext-codecs/zstd/{what}",
-        tuple(f"ext-codecs.zstd.{it}" for it in clauses),
+        tuple(f"ext-codecs.zstd.{clause}" for clause in clauses),
         summary,
         stored,
         expect,
@@ -188,12 +189,12 @@ def _configurations() -> Iterator[Case]:
         ("checksum-null", {"level": 1, "checksum": None}, "checksum"),
         ("further-member", {"level": 1, "unknown": 1}, "level"),
     )
-    for kind, given, clause in wrong:
+    for kind, members, clause in wrong:
         yield reject_case(
             f"ext-codecs/zstd/no-{kind}",
             (f"ext-codecs.zstd.{clause}",),
-            f"{json_text(given)} is not a valid configuration of zstd.",
-            codecs=[BYTES, {"name": "zstd", "configuration": given}],
+            f"{json_text(members)} is not a valid configuration of zstd.",
+            codecs=[BYTES, {"name": "zstd", "configuration": members}],
         )
     for kind, first in (("name", "zstd"), ("object", {"name": "zstd"})):
         yield reject_case(

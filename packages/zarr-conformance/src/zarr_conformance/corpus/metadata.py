@@ -20,13 +20,13 @@ def array(**members: Any) -> dict[str, Any]:
         "fill_value": 0,
         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
     }
-    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
+    return {name: value for name, value in (plain | members).items() if value is not OMITTED}
 
 
 def group(**members: Any) -> dict[str, Any]:
     """Return group metadata; members override the defaults."""
     plain = {"zarr_format": 3, "node_type": "group"}
-    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
+    return {name: value for name, value in (plain | members).items() if value is not OMITTED}
 
 
 def array_2(**members: Any) -> dict[str, Any]:
@@ -41,12 +41,16 @@ def array_2(**members: Any) -> dict[str, Any]:
         "order": "C",
         "filters": None,
     }
-    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
+    return {name: value for name, value in (plain | members).items() if value is not OMITTED}
 
 
 def group_2(**members: Any) -> dict[str, Any]:
     """Return group metadata of version 2."""
-    return {name: it for name, it in ({"zarr_format": 2} | members).items() if it is not OMITTED}
+    return {
+        name: value
+        for name, value in ({"zarr_format": 2} | members).items()
+        if value is not OMITTED
+    }
 
 
 def array_1(**members: Any) -> dict[str, Any]:
@@ -61,7 +65,7 @@ def array_1(**members: Any) -> dict[str, Any]:
         "fill_value": -1,
         "order": "C",
     }
-    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
+    return {name: value for name, value in (plain | members).items() if value is not OMITTED}
 
 
 def regular(*lengths: int) -> dict[str, Any]:

@@ -29,8 +29,8 @@ def add_required_extensions(case: Case) -> Case:
     An implementation rejects metadata with an unknown extension for that reason alone, so the
     error does not show that it conforms to the clauses of the extension.
     """
-    found = dict.fromkeys((*case.needs, *_required(_metadata(case))))
-    return replace(case, needs=tuple(found))
+    names = dict.fromkeys((*case.needs, *_required(_metadata(case))))
+    return replace(case, needs=tuple(names))
 
 
 def _metadata(case: Case) -> Any:

@@ -23,10 +23,10 @@ _VALUES = np.arange(1, 36, dtype="<i4").reshape(5, 7)
 
 def _chunks(dtype: str = "<i4", order: Any = "C", level: int | None = None) -> dict[str, bytes]:
     parts = blocks(_VALUES.astype(dtype), (2, 3), -1)
-    encoded = {f"{row}.{column}": it.tobytes(order) for (row, column), it in parts.items()}
+    encoded = {f"{row}.{column}": value.tobytes(order) for (row, column), value in parts.items()}
     if level is None:
         return encoded
-    return {key: zlib.compress(it, level) for key, it in encoded.items()}
+    return {key: zlib.compress(value, level) for key, value in encoded.items()}
 
 
 def _case(
@@ -39,7 +39,7 @@ def _case(
 ) -> Case:
     return Case(
         f"v1/{name}",
-        tuple(f"v1.{it}" for it in clauses),
+        tuple(f"v1.{clause}" for clause in clauses),
         summary,
         "read",
         expect,
@@ -68,7 +68,7 @@ def cases() -> Iterator[Case]:
             )
     missing = _VALUES.copy()
     missing[:2, :3] = -1
-    some = {key: it for key, it in _chunks().items() if key != "0.0"}
+    some = {key: value for key, value in _chunks().items() if key != "0.0"}
     yield _case(
         "chunks/missing",
         ("chunks.missing",),

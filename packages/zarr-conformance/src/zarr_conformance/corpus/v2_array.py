@@ -42,7 +42,7 @@ def case(
     data = members if isinstance(members, bytes) else document(members)
     return Case(
         f"v2/{name}",
-        tuple(f"v2.{it}" for it in names),
+        tuple(f"v2.{item}" for item in names),
         summary,
         operation,
         expect,

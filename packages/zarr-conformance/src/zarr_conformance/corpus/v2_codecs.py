@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def cases() -> Iterator[Case]:
     """Yield the cases."""
     encoders: dict[str, tuple[dict[str, Any], Any]] = {
-        "zlib": ({"id": "zlib", "level": 1}, lambda it: zlib.compress(it, 1)),
-        "gzip": ({"id": "gzip", "level": 1}, lambda it: gzip(it, 1)),
-        "bz2": ({"id": "bz2", "level": 1}, lambda it: bz2.compress(it, 1)),
+        "zlib": ({"id": "zlib", "level": 1}, lambda item: zlib.compress(item, 1)),
+        "gzip": ({"id": "gzip", "level": 1}, lambda item: gzip(item, 1)),
+        "bz2": ({"id": "bz2", "level": 1}, lambda item: bz2.compress(item, 1)),
         "lzma": (
             {"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None},
             lzma.compress,
@@ -32,7 +32,7 @@ def cases() -> Iterator[Case]:
         "zstd": ({"id": "zstd", "level": 1}, frame),
         "zstd-checksum": (
             {"id": "zstd", "level": 1, "checksum": True},
-            lambda it: frame(it, checksum=True),
+            lambda item: frame(item, checksum=True),
         ),
     }
     for name, (configuration, encode) in encoders.items():
@@ -59,12 +59,12 @@ def cases() -> Iterator[Case]:
     shuffle = {"id": "shuffle", "elementsize": 4}
     chains: tuple[tuple[str, Any, Any, Any], ...] = (
         ("delta", [delta], None, differences),
-        ("delta-zlib", [delta], encoders["zlib"][0], lambda it: zlib.compress(differences(it))),
+        ("delta-zlib", [delta], encoders["zlib"][0], lambda item: zlib.compress(differences(item))),
         (
             "delta-shuffle-zlib",
             [delta, shuffle],
             encoders["zlib"][0],
-            lambda it: zlib.compress(shuffled(differences(it))),
+            lambda item: zlib.compress(shuffled(differences(item))),
         ),
         ("zlib-as-filter", [encoders["zlib"][0]], None, zlib.compress),
     )

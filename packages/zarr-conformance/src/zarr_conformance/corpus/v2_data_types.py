@@ -99,7 +99,7 @@ def _data_types() -> Iterator[Case]:
         ("strings", [["name", "|S4"], ["when", "<M8[s]"]]),
     )
     for kind, descr in records:
-        dtype = np.dtype([_field(it) for it in descr])
+        dtype = np.dtype([_field(item) for item in descr])
         values = (np.arange(6 * dtype.itemsize, dtype="u1") % 50).view(dtype)
         little = values.astype(dtype.newbyteorder("<"))
         yield case(
@@ -123,11 +123,11 @@ def needed(dtype: Any) -> tuple[str, ...]:
     if isinstance(dtype, str):
         kind = dtype[1:3] if dtype[1:3] == "f2" else dtype[1]
         return (f"data_type:v2.{kind}",) if kind not in "biuf" else ()
-    found = ["data_type:v2.fields"]
+    names = ["data_type:v2.fields"]
     for _, inner, *shape in dtype:
-        found += [*needed(inner), *(["data_type:v2.subarray"] if shape else [])]
-        found += ["data_type:v2.nested"] if isinstance(inner, list) else []
-    return tuple(dict.fromkeys(found))
+        names += [*needed(inner), *(["data_type:v2.subarray"] if shape else [])]
+        names += ["data_type:v2.nested"] if isinstance(inner, list) else []
+    return tuple(dict.fromkeys(names))
 
 
 def _slug(name: str) -> str:
@@ -140,8 +140,8 @@ def _slug(name: str) -> str:
 def _field(entry: Any) -> Any:
     name, kind, *shape = entry
     if isinstance(kind, list):
-        kind = [_field(it) for it in kind]
-    return (name, kind, *(tuple(it) for it in shape))
+        kind = [_field(item) for item in kind]
+    return (name, kind, *(tuple(item) for item in shape))
 
 
 def _fill_values() -> Iterator[Case]:

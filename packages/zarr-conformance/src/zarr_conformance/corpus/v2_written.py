@@ -54,7 +54,7 @@ def created(
     """Return a case that creates an array and writes all elements."""
     return Case(
         f"v2/written/{_lower_case(name)}",
-        tuple(f"v2.{it}" for it in clauses),
+        tuple(f"v2.{clause}" for clause in clauses),
         summary,
         "create",
         Accept(Node(values=Values(data))),
@@ -80,7 +80,7 @@ def _numbers() -> Iterator[tuple[str, list[Fill]]]:
             yield f"{order}{sign}{size}", integer_fills(name)
     for size, order in product((2, 4, 8), "<>"):
         # Version 2 has no hexadecimal fill values.
-        fills = [it for it in float_fills(f"float{8 * size}") if it.kind != "hex"]
+        fills = [fill for fill in float_fills(f"float{8 * size}") if fill.kind != "hex"]
         yield f"{order}f{size}", fills
 
 
@@ -114,7 +114,7 @@ def _fill_values() -> Iterator[Case]:
             )
     for size, order in product((8, 16), "<>"):
         for fill in complex_fills(f"complex{8 * size}"):
-            if any(str(it).startswith("0x") for it in fill.value):
+            if any(str(item).startswith("0x") for item in fill.value):
                 continue
             yield created(
                 f"{_slug(f'{order}c{size}')}/{fill.name}",
@@ -135,7 +135,7 @@ def _times() -> Iterator[Case]:
                 ("dtype.units", "dtype.byte-order", "dtype.kinds"),
                 f"Elements of {dtype} are 64-bit integers.",
                 _typed(dtype, fill),
-                b"".join(it.to_bytes(8, "little", signed=True) for it in items),
+                b"".join(item.to_bytes(8, "little", signed=True) for item in items),
                 needs=("data_type:datetime",),
             )
 
@@ -170,7 +170,7 @@ def _bytes_and_text() -> Iterator[Case]:
             ("dtype.byte-order", "dtype.kinds"),
             "Text is written as UTF-32 in the byte order of the data type.",
             _typed(f"{order}U2", word),
-            b"".join(it.encode("utf-32-le").ljust(8, b"\0") for it in texts),
+            b"".join(text.encode("utf-32-le").ljust(8, b"\0") for text in texts),
         )
 
 
@@ -183,7 +183,7 @@ def _records() -> Iterator[Case]:
             ("shape", [["a", f"{order}i4", [2]], ["b", "|u1"]]),
             ("nested", [["a", f"{order}i2"], ["n", [["x", f"{order}i4"], ["y", "|u1"]]]]),
         ):
-            dtype = np.dtype([_field(it) for it in fields])
+            dtype = np.dtype([_field(field) for field in fields])
             little = dtype.newbyteorder("<")
             pattern = np.frombuffer(bytes(range(1, 1 + 8 * dtype.itemsize)), little).copy()
             pattern[2:4] = pattern[0]
@@ -199,7 +199,7 @@ def _records() -> Iterator[Case]:
 
 def _field(field: Any) -> Any:
     name, kind, *shape = field
-    inner = kind if isinstance(kind, str) else [_field(it) for it in kind]
+    inner = kind if isinstance(kind, str) else [_field(item) for item in kind]
     return (name, inner, *map(tuple, shape))
 
 
@@ -275,7 +275,7 @@ def _filters() -> Iterator[Case]:
     for count in (1, 2, 3):
         for order in permutations(filters, count):
             for first, compressor in product((None, delta), (None, zlib)):
-                chain = [*([first] if first else []), *(filters[it] for it in order)]
+                chain = [*([first] if first else []), *(filters[item] for item in order)]
                 yield created(
                     f"filter/{'delta-' if first else ''}{'-'.join(order)}"
                     f"{'-zlib' if compressor else ''}",
@@ -283,7 +283,7 @@ def _filters() -> Iterator[Case]:
                     "Filters are applied in order, before the compressor.",
                     array_2(filters=chain, compressor=compressor),
                     values.astype("<i4").tobytes(),
-                    needs=tuple(f"codec:numcodecs.{it['id']}" for it in chain),
+                    needs=tuple(f"codec:numcodecs.{item['id']}" for item in chain),
                 )
     for name, scale, offset in (("tenth", 10, 0), ("offset", 1, 100), ("both", 4, -8)):
         yield created(

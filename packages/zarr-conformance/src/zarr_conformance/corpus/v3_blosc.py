@@ -43,7 +43,7 @@ def cases() -> Iterator[Case]:
     data = raw(VALUES)
 
     def codecs(**changes: Any) -> list[Any]:
-        configuration = {k: it for k, it in (BLOSC | changes).items() if it is not ...}
+        configuration = {k: value for k, value in (BLOSC | changes).items() if value is not ...}
         return [BYTES, {"name": "blosc", "configuration": configuration}]
 
     always = ("v3-codecs.blosc.name", "v3-codecs.blosc.format", "v3-core.codecs.core")

@@ -51,12 +51,12 @@ _NO_SEPARATORS: dict[str, Any] = {
 
 def default(separator: str) -> Callable[[Sequence[int]], str]:
     """Return the chunk key in the ``default`` encoding."""
-    return lambda place: separator.join(("c", *map(str, place)))
+    return lambda coords: separator.join(("c", *map(str, coords)))
 
 
 def v2(separator: str) -> Callable[[Sequence[int]], str]:
     """Return the chunk key in the ``v2`` encoding."""
-    return lambda place: separator.join(map(str, place)) or "0"
+    return lambda coords: separator.join(map(str, coords)) or "0"
 
 
 def numbered(shape: Sequence[int]) -> Any:

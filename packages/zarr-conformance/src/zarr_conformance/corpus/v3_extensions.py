@@ -56,7 +56,7 @@ def _case(
     names = (clauses,) if isinstance(clauses, str) else clauses
     return Case(
         f"v3-core/extensions/{name}",
-        tuple(f"v3-core.{it}" for it in names),
+        tuple(f"v3-core.{item}" for item in names),
         summary,
         operation,
         expect,

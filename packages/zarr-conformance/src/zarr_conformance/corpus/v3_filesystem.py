@@ -24,7 +24,7 @@ def cases() -> Iterator[Case]:
 
 def _key(number: int, key: str) -> Iterator[Case]:
     """Yield cases that read, write and delete the value of a key."""
-    others = {other: it for other, it in _FILES.items() if other != key}
+    others = {other: data for other, data in _FILES.items() if other != key}
     for kind, summary, node, call, store in (
         (
             "get",

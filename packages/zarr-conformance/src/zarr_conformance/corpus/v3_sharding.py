@@ -21,8 +21,8 @@ GZIP = {"name": "gzip", "configuration": {"level": 5}}
 CHECKED = [BYTES, {"name": "crc32c"}]
 VALUES = np.arange(1, 17, dtype="<i4").reshape(4, 4)
 _ALL = tuple(
-    f"v3-codecs.sharding.{it}"
-    for it in (
+    f"v3-codecs.sharding.{item}"
+    for item in (
         "name",
         "index",
         "many",
@@ -38,7 +38,7 @@ _ALL = tuple(
 def sharding(**members: Any) -> dict[str, Any]:
     """Return the codec with inner chunks of (2, 2), uncompressed; members override the defaults."""
     plain = {"chunk_shape": [2, 2], "codecs": [BYTES], "index_codecs": CHECKED}
-    chosen = {name: it for name, it in (plain | members).items() if it is not ...}
+    chosen = {name: value for name, value in (plain | members).items() if value is not ...}
     return {"name": "sharding_indexed", "configuration": chosen}
 
 
@@ -154,7 +154,7 @@ def _shards() -> Iterator[Case]:
             f"empty-{kind}",
             ("v3-codecs.sharding.empty",),
             "An empty inner chunk reads as the fill value.",
-            shard({n: it for n, it in whole.items() if n not in missing}, 4),
+            shard({n: value for n, value in whole.items() if n not in missing}, 4),
             values=values,
         )
     yield read_case(

@@ -69,7 +69,7 @@ def _configurations() -> Iterator[Case]:
         ("short-hand-inner", {"codecs": [BYTES, "crc32c"]}),
     ):
         checked = kind == "short-hand-inner"
-        data = shard(inner(encode=(lambda it: crc32c(raw(it))) if checked else raw), 4)
+        data = shard(inner(encode=(lambda item: crc32c(raw(item))) if checked else raw), 4)
         yield read_case(
             kind,
             ("v3-core.extensions.short-hand",),

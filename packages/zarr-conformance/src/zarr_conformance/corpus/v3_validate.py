@@ -23,7 +23,7 @@ def cases() -> Iterator[Case]:
     """Yield the cases."""
     for case in (*v3_array.cases(), *table_cases("v3_group")):
         opened = case.operation in ("open", "read") and not case.path and "zarr.json" in case.store
-        if not opened or not all(it.startswith(_TEXTS) for it in case.clauses):
+        if not opened or not all(clause.startswith(_TEXTS) for clause in case.clauses):
             continue
         expect: Accept | Reject
         if isinstance(case.expect, Accept):
@@ -49,8 +49,8 @@ def _pointers(case: Case) -> tuple[str, ...]:
     document = json.loads(case.store["zarr.json"])
     name = case.clauses[0].split(".")[2]
     members = (*document, "shape", "codecs", "fill_value")
-    found = [it for it in members if name.startswith(it.replace("_", "-"))]
-    if not found:
+    named = [member for member in members if name.startswith(member.replace("_", "-"))]
+    if not named:
         return ()
-    longest = max(found, key=len)
+    longest = max(named, key=len)
     return (f"/{longest}",) if longest in document else (f"/{longest}", "")

@@ -165,7 +165,7 @@ def _compressed(
 ) -> Case:
     values = _waves(dtype)
     endian = None if values.dtype.itemsize == 1 else "little"
-    configuration = ", ".join(f"{key} {it}" for key, it in codec["configuration"].items())
+    configuration = ", ".join(f"{key} {value}" for key, value in codec["configuration"].items())
     return created(
         name,
         (*clauses, "v3-core.codecs.encode"),
@@ -184,7 +184,7 @@ def _compressed(
 
 def _gzip() -> Iterator[Case]:
     for level, dtype in product(range(10), ("uint8", "int32", "float64")):
-        clauses = tuple(f"v3-codecs.gzip.{it}" for it in ("level", "format", "algorithm"))
+        clauses = tuple(f"v3-codecs.gzip.{item}" for item in ("level", "format", "algorithm"))
         if level == 0:
             clauses += ("v3-codecs.gzip.level-zero",)
         codec = {"name": "gzip", "configuration": {"level": level}}
@@ -209,8 +209,8 @@ def _blosc() -> Iterator[Case]:
     shuffles = ("noshuffle", "shuffle", "bitshuffle")
     types = {1: "uint8", 2: "int16", 4: "int32", 8: "float64"}
     clauses = tuple(
-        f"v3-codecs.blosc.{it}"
-        for it in ("format", "cname", "clevel", "shuffle", "typesize", "blocksize")
+        f"v3-codecs.blosc.{item}"
+        for item in ("format", "cname", "clevel", "shuffle", "typesize", "blocksize")
     )
     for cname, clevel, shuffle, size in product(names, (0, 1, 5, 9), shuffles, types):
         codec = {
@@ -286,7 +286,7 @@ def _chains() -> Iterator[Case]:
     values = _counting((6, 8))
     for before, count in product((None, (1, 0)), (2, 3)):
         for names in permutations(_COMPRESSORS, count):
-            needs = tuple(it for name in names for it in _COMPRESSORS[name][1])
+            needs = tuple(need for name in names for need in _COMPRESSORS[name][1])
             filters = [_order(*before)] if before else []
             yield created(
                 f"chain/{'transpose-' if before else ''}{'-'.join(names)}",
@@ -295,7 +295,7 @@ def _chains() -> Iterator[Case]:
                 array(
                     shape=[6, 8],
                     chunk_grid=regular(4, 4),
-                    codecs=[*filters, _bytes(), *(_COMPRESSORS[it][0] for it in names)],
+                    codecs=[*filters, _bytes(), *(_COMPRESSORS[item][0] for item in names)],
                 ),
                 raw(values),
                 needs=needs,
@@ -368,8 +368,8 @@ def _shards() -> Iterator[Case]:
         "big": [_bytes("big")],
     }
     clauses = tuple(
-        f"v3-codecs.sharding.{it}"
-        for it in ("index", "offset", "empty", "index-location", "index-codecs", "codecs")
+        f"v3-codecs.sharding.{item}"
+        for item in ("index", "offset", "empty", "index-location", "index-codecs", "codecs")
     )
     for (chain, (codecs, needs)), (index, index_codecs), location, kind in product(
         chains.items(), indexes.items(), ("start", "end"), ("full", "some", "one", "almost")

@@ -58,10 +58,11 @@ def integer_fills(name: str) -> list[Fill]:
         numbers |= {"beyond-float64": 2**53 + 1, "odd": 2**62 + 1}
 
     def data(*items: int) -> bytes:
-        return b"".join(it.to_bytes(size, "little", signed=signed) for it in items)
+        return b"".join(item.to_bytes(size, "little", signed=signed) for item in items)
 
     return [
-        Fill(kind, it, data(high, low, it, it, it, it ^ 1, 0, 0)) for kind, it in numbers.items()
+        Fill(kind, bits, data(high, low, bits, bits, bits, bits ^ 1, 0, 0))
+        for kind, bits in numbers.items()
     ]
 
 
@@ -114,12 +115,12 @@ def float_fills(name: str) -> list[Fill]:
     """Return fill values of a floating-point data type."""
     size = FLOATS[name]
     forms = float_bits(size)
-    found = []
+    fills = []
     for number, (kind, (value, bits, form)) in enumerate(forms.items()):
         special = [*forms.values()][(5 * number + 3) % len(forms)][1]
         items = (bits, special, bits, bits, _near(bits, size), _near(bits, size), 0, 0)
-        found.append(Fill(kind, value, _joined(items, size), form))
-    return found
+        fills.append(Fill(kind, value, _joined(items, size), form))
+    return fills
 
 
 def complex_fills(name: str) -> list[Fill]:
@@ -127,15 +128,15 @@ def complex_fills(name: str) -> list[Fill]:
     size = COMPLEX[name]
     forms = float_bits(size)
     zero, one = forms["zero"], forms["one"]
-    pairs = {f"real-{kind}": (it, zero) for kind, it in forms.items()}
-    pairs |= {f"imaginary-{kind}": (one, it) for kind, it in forms.items()}
+    pairs = {f"real-{kind}": (bits, zero) for kind, bits in forms.items()}
+    pairs |= {f"imaginary-{kind}": (one, bits) for kind, bits in forms.items()}
     pairs |= {"minus-zeros": (forms["minus-zero"], forms["minus-zero"])}
-    found = []
+    fills = []
     for kind, (real, imaginary) in pairs.items():
         a, b = real[1], imaginary[1]
         items = (a, b, b, a, a, b, a, b, a, _near(b, size), _near(a, size), b, 0, 0, 0, 0)
-        found.append(Fill(kind, [real[0], imaginary[0]], _joined(items, size), "complex"))
-    return found
+        fills.append(Fill(kind, [real[0], imaginary[0]], _joined(items, size), "complex"))
+    return fills
 
 
 def raw_fills(size: int) -> list[Fill]:
@@ -165,7 +166,7 @@ def bool_fills() -> list[Fill]:
 
 
 def _joined(items: tuple[int, ...], size: int) -> bytes:
-    return b"".join(it.to_bytes(size, "little") for it in items)
+    return b"".join(item.to_bytes(size, "little") for item in items)
 
 
 ATTRIBUTES: dict[str, Any] = {

@@ -77,9 +77,11 @@ def _evaluate_validation(expect: Expectation, result: dict[str, Any]) -> Verdict
         return Verdict("pass")
     if result["valid"]:
         return Verdict("fail", f"reported as valid; expected an error ({expect.category})")
-    pointers = [str(it.get("pointer")) for it in problems]
+    pointers = [str(problem.get("pointer")) for problem in problems]
     near = any(
-        at == it or (it and at.startswith(f"{it}/")) for it in expect.pointers for at in pointers
+        at == pointer or (pointer and at.startswith(f"{pointer}/"))
+        for pointer in expect.pointers
+        for at in pointers
     )
     remark = f"expected the pointer {' or '.join(map(repr, expect.pointers))}, got {pointers}"
     return Verdict("pass", remark="" if near or not expect.pointers else remark)
@@ -106,7 +108,7 @@ def _evaluate_error(case: Case, response: Response, supports: Callable[[str], bo
 
 
 def _unknown(case: Case, supports: Callable[[str], bool]) -> str:
-    return ", ".join(it for it in case.needs if not supports(it))
+    return ", ".join(need for need in case.needs if not supports(need))
 
 
 def _differences(

@@ -10,7 +10,7 @@ except ImportError as error:
     raise ImportError(f"{error}; the kit takes: pip install 'zarr-conformance[kit]'") from error
 
 # So that a failing assertion shows its values, as those of the author's own tests do.
-pytest.register_assert_rewrite(*(f"{__name__}.{it.name}" for it in iter_modules(__path__)))
+pytest.register_assert_rewrite(*(f"{__name__}.{module.name}" for module in iter_modules(__path__)))
 
 from zarr_conformance.kit.array_to_array import ArrayToArrayCodecTests  # noqa: E402 - after that
 from zarr_conformance.kit.array_to_bytes import ArrayToBytesCodecTests  # noqa: E402 - as above

@@ -67,8 +67,8 @@ class BridgeTests:
 
     def test_providers_are_valid(self, bridge: Any) -> None:
         """Every item is a Provider with extension point, name, code and distribution."""
-        found = list(bridge())
-        for provider in found:
+        listed = list(bridge())
+        for provider in listed:
             assert isinstance(provider, Provider), f"{provider!r} is not a Provider"
             assert provider.extension_point in _EXTENSION_POINTS, (
                 f"{provider}: unknown extension point {provider.extension_point!r}"
@@ -81,7 +81,7 @@ class BridgeTests:
             except PackageNotFoundError:
                 pytest.fail(f"{provider}: no distribution {provider.distribution!r} is installed")
         # One name of several distributions is a conflict, which users settle.
-        names = [(it.extension_point, it.name, it.distribution) for it in found]
+        names = [(item.extension_point, item.name, item.distribution) for item in listed]
         twice = {name for name in names if names.count(name) > 1}
         assert not twice, f"offered twice, so that neither can be used: {sorted(twice)}"
 
@@ -91,20 +91,20 @@ class BridgeTests:
 
     def test_providers_load(self, bridge: Any) -> None:
         """Providers load: the adapter returns a class for the extension point."""
-        found = {(provider.extension_point, provider.name): provider for provider in bridge()}
+        by_name = {(provider.extension_point, provider.name): provider for provider in bridge()}
         assert self.offered, "say in `offered` what is to be offered"
-        missing = [item for item in self.offered if item not in found]
+        missing = [item for item in self.offered if item not in by_name]
         assert not missing, f"not offered: {missing}"
         for item in self.offered:
-            assert isinstance(found[item].load(), type)
+            assert isinstance(by_name[item].load(), type)
 
     def test_bridge_does_not_import_library(self, bridge: Any) -> None:
         """Listing the providers does not import their code."""
         foreign = {
-            place.partition(":")[0]
+            target.partition(":")[0]
             for provider in bridge()
-            for place in (provider.target, provider.adapter)
-            if place and place.partition(":")[0] != self.name
+            for target in (provider.target, provider.adapter)
+            if target and target.partition(":")[0] != self.name
         }
         run = subprocess.run(
             [sys.executable, "-c", _LISTING, self.name, *sorted(foreign)],

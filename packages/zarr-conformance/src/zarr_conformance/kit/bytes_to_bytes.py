@@ -67,11 +67,11 @@ class BytesToBytesCodecTests(CodecTests):
         def check(content: bytes) -> None:
             encoded = bytes(codec.encode(memoryview(content), len(content)))
             for kind in (bytes, bytearray, memoryview, lambda data: memoryview(bytearray(data))):
-                given, stored = kind(content), kind(encoded)
+                source, stored = kind(content), kind(encoded)
                 assert (
-                    bytes(codec.decode(codec.encode(given, len(content)), len(content))) == content
+                    bytes(codec.decode(codec.encode(source, len(content)), len(content))) == content
                 )
-                assert bytes(given) == content, "encode changed what it was given"
+                assert bytes(source) == content, "encode changed what it was given"
                 assert bytes(codec.decode(stored, len(content))) == content
                 assert bytes(stored) == encoded, "decode changed what it was given"
 

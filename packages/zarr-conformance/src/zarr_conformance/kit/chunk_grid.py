@@ -79,8 +79,8 @@ class ChunkGridTests(ExtensionTests):
                 assert 0 <= element - axis.start(chunk) < axis.length(chunk)
             elements = np.arange(size, dtype=np.intp)[::-1]
             for some in (elements, elements[:0], np.repeat(elements, 2)):
-                found = axis.chunks_of(some)
-                assert found.tolist() == [axis.chunk_of(element) for element in some.tolist()]
+                chunks = axis.chunks_of(some)
+                assert chunks.tolist() == [axis.chunk_of(element) for element in some.tolist()]
 
     def test_chunk_shape_matches_axes(self, configuration: Mapping[str, Any]) -> None:
         """``chunk_shape`` returns the lengths of the axes."""

@@ -103,9 +103,9 @@ class ChunkKeyEncodingTests(ExtensionTests):
         check_examples(check, st.text("c0123./-x", max_size=12), self.examples * 2)
 
     def _is_exact(self, encoding: ChunkKeyEncoding, key: str, ndim: int) -> None:
-        found = encoding.decode(key, ndim)
-        assert found is None or (len(found) == ndim and encoding.encode(found) == key), (
-            f"{key!r} is taken for the key of {found}"
+        decoded = encoding.decode(key, ndim)
+        assert decoded is None or (len(decoded) == ndim and encoding.encode(decoded) == key), (
+            f"{key!r} is taken for the key of {decoded}"
         )
 
     def test_affixes_match_encode(self, configuration: Mapping[str, Any]) -> None:
@@ -113,9 +113,9 @@ class ChunkKeyEncodingTests(ExtensionTests):
         encoding = self.make(configuration)
 
         def check(chunk: tuple[int, ...]) -> None:
-            found = encoding.affixes(len(chunk))
-            if found is not None:
-                before, between = found
+            affixes = encoding.affixes(len(chunk))
+            if affixes is not None:
+                before, between = affixes
                 assert before + between.join(map(str, chunk)) == encoding.encode(chunk)
 
         check_examples(check, self.chunks(configuration), self.examples * 2)
@@ -135,4 +135,4 @@ class ChunkKeyEncodingTests(ExtensionTests):
 
 
 def _slashes(key: str) -> list[int]:
-    return [place for place, letter in enumerate(key) if letter == "/"]
+    return [position for position, letter in enumerate(key) if letter == "/"]

@@ -87,8 +87,8 @@ class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
             assert isinstance(codec, ArrayToArrayCodec)
             fill_value = data_type.default_fill_value()
             decoded = ArrayRepresentation(shape, data_type, fill_value)
-            found = codec.encoded_representation(decoded)
-            assert found.data_type == data_type
+            representation = codec.encoded_representation(decoded)
+            assert representation.data_type == data_type
             chunk = np.arange(int(np.prod(shape)), dtype="int32").reshape(shape)
             encoded = np.asarray(codec.encode(chunk, decoded))
             assert sorted(encoded.reshape(-1).tolist()) == list(range(chunk.size))

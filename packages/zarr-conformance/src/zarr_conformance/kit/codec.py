@@ -96,9 +96,9 @@ class CodecTests(ExtensionTests):
 
     def make(self, configuration: Mapping[str, Any]) -> Any:
         """The codec as in an array, with parameters that depend on the chunk."""
-        found: list[PreparedCodecChain] = []
-        check_examples(lambda case: found.append(case[0]), self._cases(configuration), 1)
-        return super().make(configuration).complete(found[0].decoded)
+        chains: list[PreparedCodecChain] = []
+        check_examples(lambda case: chains.append(case[0]), self._cases(configuration), 1)
+        return super().make(configuration).complete(chains[0].decoded)
 
     def written(self, made: Codec, configuration: Mapping[str, Any]) -> ExtensionDefinition:
         """The definition that is written into metadata."""
@@ -220,7 +220,7 @@ class CodecTests(ExtensionTests):
 
     def _array(self, configuration: Mapping[str, Any], sharded: bool) -> tuple[Array, zarr.Array]:
         """Values, and an array with 2 x 2 ... chunks that contains them; the last chunks are partial."""
-        found: list[tuple[Array, zarr.Array]] = []
+        arrays: list[tuple[Array, zarr.Array]] = []
 
         def keep(case: tuple[tuple[int, ...], DataType, Any, Array]) -> None:
             chunk, data_type, serializer, original = case
@@ -232,10 +232,10 @@ class CodecTests(ExtensionTests):
                 chunks=chunk,
                 shards=tuple(2 * length for length in chunk) if sharded else None,
             )
-            found.append((original, array))
+            arrays.append((original, array))
 
         check_examples(keep, self._whole(configuration, 1 if sharded else 0), 5)
-        return found[-1]
+        return arrays[-1]
 
     def _whole(self, configuration: Mapping[str, Any], least: int) -> SearchStrategy[Any]:
         @st.composite
@@ -267,9 +267,9 @@ class CodecTests(ExtensionTests):
 
 def create_data_type(named: Any) -> DataType:
     """A data type by its name or definition."""
-    found = create_extension("data_type", ExtensionDefinition.from_json(named), Location("kit"))
-    assert found is not None
-    made: DataType = found
+    data_type = create_extension("data_type", ExtensionDefinition.from_json(named), Location("kit"))
+    assert data_type is not None
+    made: DataType = data_type
     return made
 
 

@@ -83,8 +83,8 @@ class DataTypeTests(ExtensionTests):
     def test_from_numpy_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """``from_numpy`` returns a data type for the dtype, or None."""
         data_type = self.make(configuration)
-        found = type(data_type).from_numpy(data_type.numpy_dtype)
-        assert found is None or found.numpy_dtype == data_type.numpy_dtype
+        converted = type(data_type).from_numpy(data_type.numpy_dtype)
+        assert converted is None or converted.numpy_dtype == data_type.numpy_dtype
         assert type(data_type).from_numpy(np.dtype([("no such", "V7")])) in (None, data_type) or (
             data_type.numpy_dtype.kind == "V"
         )
@@ -117,12 +117,12 @@ class DataTypeTests(ExtensionTests):
         refused = 0
         for junk in (*JUNK, *self.bad_fill_values):
             try:
-                found = data_type.fill_value_from_json(junk)
+                value = data_type.fill_value_from_json(junk)
             except ValueError as error:
                 refused += bool(str(error))
             else:
                 assert junk not in self.bad_fill_values, f"{junk!r} is accepted"
-                self._comes_back(data_type, found)
+                self._comes_back(data_type, value)
         assert refused, "anything is a fill value, or nothing is said about what is wrong"
 
     def _comes_back(self, data_type: DataType, value: Array) -> None:

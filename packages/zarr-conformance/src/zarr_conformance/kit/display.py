@@ -135,7 +135,7 @@ class DisplayTests:
             elements.feed(html)
             assert not elements.found & {"script", "img"}, f"an element of a name: {html}"
             assert "onerror" not in elements.attributes
-            controls = {it for it in html if unicodedata.category(it) in ("Cc", "Cf", "Cs")}
+            controls = {item for item in html if unicodedata.category(item) in ("Cc", "Cf", "Cs")}
             assert not controls - {"\n", "\t", "\u200c", "\u200d"}, f"{controls}: {html}"
 
     def test_info_and_tree(self, display: Display, root: zarr.Group) -> None:

@@ -30,13 +30,13 @@ def write(store: Store, document: dict[str, Any]) -> None:
 
 def spellings(definition: JSON, name: str, may_be_left_out: bool) -> Iterator[JSON]:
     """Other spellings of a definition that have the same meaning."""
-    found: dict[str, JSON] = {"name": definition} if isinstance(definition, str) else {}
-    found = found or dict(definition)  # type: ignore[arg-type] # not a string: an object
-    yield {**found, "must_understand": True}
+    members: dict[str, JSON] = {"name": definition} if isinstance(definition, str) else {}
+    members = members or dict(definition)  # type: ignore[arg-type] # not a string: an object
+    yield {**members, "must_understand": True}
     if may_be_left_out:
-        yield {**found, "must_understand": False}
-    yield dict(reversed(list(found.items())))
-    if not found.get("configuration"):
+        yield {**members, "must_understand": False}
+    yield dict(reversed(list(members.items())))
+    if not members.get("configuration"):
         yield name
         yield {"name": name, "configuration": {}}
 
@@ -65,8 +65,8 @@ def definition_in(document: JSON, name: str) -> JSON:
     elif isinstance(document, list):
         inside = document
     for value in inside:
-        if (found := definition_in(value, name)) is not None:
-            return found
+        if (inner := definition_in(value, name)) is not None:
+            return inner
     return None
 
 

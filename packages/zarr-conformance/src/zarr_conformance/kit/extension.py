@@ -61,16 +61,16 @@ class ExtensionTests:
             "configuration": self.configurations,
             "bad_configuration": self.bad_configurations or (None,),
         }
-        for argument, found in several.items():
+        for argument, values in several.items():
             if argument in metafunc.fixturenames:
-                metafunc.parametrize(argument, found, ids=[json.dumps(item) for item in found])
+                metafunc.parametrize(argument, values, ids=[json.dumps(item) for item in values])
 
     @pytest.fixture(autouse=True)
     def _extension_given(self) -> Iterator[None]:
-        given = (
+        extensions = (
             None if self.extension is None else {self.extension_point: {self.name: self.extension}}
         )
-        with zarr.override_extensions(given):
+        with zarr.override_extensions(extensions):
             yield
 
     # --- defined by the class of each extension point ---
@@ -86,9 +86,11 @@ class ExtensionTests:
         """The definition in metadata: of the extension, or for some extension points the argument."""
         if not hasattr(made, "to_definition"):
             return ExtensionDefinition(self.name, configuration)
-        found = made.to_definition()
-        assert isinstance(found, ExtensionDefinition), "to_definition gives an ExtensionDefinition"
-        return found
+        definition = made.to_definition()
+        assert isinstance(definition, ExtensionDefinition), (
+            "to_definition gives an ExtensionDefinition"
+        )
+        return definition
 
     def array(self, configuration: Mapping[str, Any]) -> zarr.Array:
         """A small array in memory that uses the extension."""

@@ -91,15 +91,15 @@ class FormatTests(FormatHierarchyTests):
             store = zarr.MemoryStore()
             array = self.array(store, attributes=attributes)
             before = stored(store)
-            found = self.format().read(store, "")
-            assert isinstance(found, ArrayMetadata)
-            assert dict(found.attributes) == attributes
-            document = self.format().to_json(found)
+            read = self.format().read(store, "")
+            assert isinstance(read, ArrayMetadata)
+            assert dict(read.attributes) == attributes
+            document = self.format().to_json(read)
             assert (
                 self.format().to_json(self.format().from_json(document, Location("kit")))
                 == document
             )
-            self.format().write(store, "", found)
+            self.format().write(store, "", read)
             assert stored(store) == before
             array.attrs["kit"] = 1
             again = self.format().read(store, "")
@@ -124,8 +124,8 @@ class FormatTests(FormatHierarchyTests):
         for bad in wrong:
             store.set(key, bad)
             try:
-                found = self.format().read(store, "")
+                read = self.format().read(store, "")
             except (MetadataError, ExtensionError):
                 continue
             else:
-                assert found is None or isinstance(found, ArrayMetadata | GroupMetadata)
+                assert read is None or isinstance(read, ArrayMetadata | GroupMetadata)

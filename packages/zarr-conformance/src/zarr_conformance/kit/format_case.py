@@ -36,8 +36,8 @@ class FormatCase:
 
     @pytest.fixture(autouse=True)
     def _extension_given(self) -> Iterator[None]:
-        given = None if self.extension is None else {"format": {self.name: self.extension}}
-        with zarr.override_extensions(given):
+        extensions = None if self.extension is None else {"format": {self.name: self.extension}}
+        with zarr.override_extensions(extensions):
             yield
 
     def array(self, store: Any, **options: Any) -> zarr.Array:
@@ -47,9 +47,9 @@ class FormatCase:
 
     def format(self) -> Format:
         """The format itself."""
-        found = format_named(self.name)
-        assert isinstance(found, Format)
-        return found
+        format_ = format_named(self.name)
+        assert isinstance(format_, Format)
+        return format_
 
     def _path(self, name: str) -> str:
         return name if self.groups else ""

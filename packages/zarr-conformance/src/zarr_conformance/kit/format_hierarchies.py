@@ -150,14 +150,14 @@ class SlowStore(zarr.MemoryStore):
     """A slow memory store, so that missing locks are detected."""
 
     def get(self, key: str) -> bytes | None:
-        found = super().get(key)
+        value = super().get(key)
         time.sleep(0.002)
-        return found
+        return value
 
     def exists(self, key: str) -> bool:
-        found = super().exists(key)
+        is_stored = super().exists(key)
         time.sleep(0.002)
-        return found
+        return is_stored
 
     def set(self, key: str, value: Buffers) -> None:
         time.sleep(0.002)

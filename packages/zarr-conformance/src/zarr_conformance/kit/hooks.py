@@ -82,12 +82,12 @@ class HooksTests:
     @pytest.fixture
     def plugin(self) -> object:
         """The object whose functions are hooks."""
-        found = self.extension
-        if found is None:
+        plugin = self.extension
+        if plugin is None:
             check_installed("hooks", self.name)
             (point,) = entry_points(group="zarr_core.hooks", name=self.name)
-            found = point.load()
-        return found() if isinstance(found, type) else found
+            plugin = point.load()
+        return plugin() if isinstance(plugin, type) else plugin
 
     # --- which hooks there are ---
 
@@ -110,10 +110,10 @@ class HooksTests:
         """``zarr_check_metadata`` does not fail for valid metadata and does not change it."""
         for document in some_documents():
             before = deepcopy(document)
-            found = _call(
+            answers = _call(
                 plugin, "zarr_check_metadata", location=Location("kit"), document=document
             )
-            check_problems(found or ())
+            check_problems(answers or ())
             assert document == before, "the hook changed the document"
 
     def test_accepted_metadata_opens(self) -> None:
@@ -131,16 +131,16 @@ class HooksTests:
             check_problems(caught.value.problems)
             store = zarr.MemoryStore()
             document = documents.read(self._store(members))
-            given = {name: document[name] for name in ("attributes", "dimension_names")
+            arguments = {name: document[name] for name in ("attributes", "dimension_names")
                      if name in document}  # fmt: skip
-            if members.keys() <= given.keys():
+            if members.keys() <= arguments.keys():
                 with pytest.raises(MetadataValidationError):
-                    zarr.create_array(store, shape=7, dtype="int16", **given)
+                    zarr.create_array(store, shape=7, dtype="int16", **arguments)
                 assert not list(store.list()), "a document that is refused was written"
 
     def _store(self, members: Mapping[str, Any]) -> Any:
         store = zarr.MemoryStore()
-        plain = next(it for it in some_documents() if it.get("shape") == [7])
+        plain = next(document for document in some_documents() if document.get("shape") == [7])
         documents.write(store, {**plain, "dimension_names": ["x"], **members})
         return store
 
@@ -159,11 +159,13 @@ class HooksTests:
             extension_point, name, configuration = case
             definition = ExtensionDefinition(name, configuration)
             ask = {"extension_point": extension_point, "definition": definition}
-            found = _call(plugin, "zarr_supply_extension", **ask)
-            assert found is None or isinstance(found, type), f"{found!r} is not a class"
-            assert found == _call(plugin, "zarr_supply_extension", **ask), "another class each time"
+            answers = _call(plugin, "zarr_supply_extension", **ask)
+            assert answers is None or isinstance(answers, type), f"{answers!r} is not a class"
+            assert answers == _call(plugin, "zarr_supply_extension", **ask), (
+                "another class each time"
+            )
 
-        known = [ExtensionDefinition.from_json(it).name for _, it in self.supplied]
+        known = [ExtensionDefinition.from_json(definition).name for _, definition in self.supplied]
         names = st.text(min_size=1) | st.sampled_from([*known, "gzip", "acme.x", "r7", "."])
         members = st.dictionaries(st.text(max_size=3), st.none() | st.integers() | st.text())
         check_examples(
@@ -176,21 +178,24 @@ class HooksTests:
         distributions = sorted({*ours, "acme-codecs", "other", "zarr-codecs"})
         for extension_point in _EXTENSION_POINTS:
             everybody = [
-                Provider(extension_point, "x", f"m{n}:X", it) for n, it in enumerate(distributions)
+                Provider(extension_point, "x", f"m{n}:X", distribution)
+                for n, distribution in enumerate(distributions)
             ]
             for count in (2, 3):
                 answers: dict[frozenset[Provider], set[Provider | None]] = {}
                 for some in permutations(everybody, count):
-                    found = _call(
+                    selected = _call(
                         plugin,
                         "zarr_select_provider",
                         extension_point=extension_point,
                         name="x",
                         providers=[*some],
                     )
-                    assert found is None or found in some, f"{found!r} is not one of the providers"
-                    answers.setdefault(frozenset(some), set()).add(found)
-                several = [found for found in answers.values() if len(found) > 1]
+                    assert selected is None or selected in some, (
+                        f"{selected!r} is not one of the providers"
+                    )
+                    answers.setdefault(frozenset(some), set()).add(selected)
+                several = [selected for selected in answers.values() if len(selected) > 1]
                 assert not several, f"it depends on the order: {several[0]}"
 
     def test_chosen_fallback_is_valid(self, plugin: object) -> None:
@@ -198,12 +203,14 @@ class HooksTests:
         unknown = ExtensionDefinition("acme.unknown", {"a": 1})
         some = [ExtensionDefinition(name) for name in ("int16", "float32", "r24", "acme.other")]
         for count in range(1, len(some) + 1):
-            found = _call(
+            chosen = _call(
                 plugin,
                 "zarr_choose_fallback",
                 definition=unknown, fallbacks=some[:count], location=Location("kit"),
             )  # fmt: skip
-            assert found is None or found in some[:count], f"{found!r} is not one of the fallbacks"
+            assert chosen is None or chosen in some[:count], (
+                f"{chosen!r} is not one of the fallbacks"
+            )
 
     def test_extension_used_accepts_any_call(self, plugin: object) -> None:
         """``zarr_extension_used`` does not fail for any arguments, in any thread."""

@@ -33,11 +33,11 @@ def damaged(data: bytes) -> Iterator[tuple[str, bytes]]:
             yield f"the first {end} of {size} bytes", data[:end]
     yield "more bytes at the end", data + b"\xa5\x5a\0"
     # Headers are at either end, so every byte there.
-    for place in sorted({*range(min(size, 40)), *range(max(0, size - 24), size)}):
+    for position in sorted({*range(min(size, 40)), *range(max(0, size - 24), size)}):
         for bits in (0xFF, 0x01, 0x80):
             changed = bytearray(data)
-            changed[place] ^= bits
-            yield f"byte {place} with {bits:#x} flipped", bytes(changed)
+            changed[position] ^= bits
+            yield f"byte {position} with {bits:#x} flipped", bytes(changed)
     yield "only ones", b"\xff" * max(size, 16)
     yield "only zeros", bytes(max(size, 16))
 

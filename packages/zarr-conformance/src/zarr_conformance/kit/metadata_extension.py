@@ -65,18 +65,18 @@ class MetadataExtensionTests(ExtensionTests):
         for document in some_documents():
             document[self.name] = {**configuration}
             before = deepcopy(document)
-            found = made.check(document)
+            problems = made.check(document)
             assert document == before, "check changed the document"
-            assert isinstance(found, list), f"check returned {found!r}, which is not a list"
-            check_problems(found)
+            assert isinstance(problems, list), f"check returned {problems!r}, which is not a list"
+            check_problems(problems)
 
     def test_inapplicable_node_raises(self, configuration: Mapping[str, Any]) -> None:
         """A field for arrays is rejected for groups, and vice versa."""
         made = self.make(configuration)
         for document in some_documents():
             if document["node_type"] not in self.nodes:
-                found = made.check({**document, self.name: {**configuration}})
-                assert found, f"nothing is wrong with it in a {document['node_type']}"
+                problems = made.check({**document, self.name: {**configuration}})
+                assert problems, f"nothing is wrong with it in a {document['node_type']}"
 
     # --- nodes ---
 

@@ -89,11 +89,11 @@ class NativeCodecTests(BytesToBytesCodecTests):
                 size = len(content)
                 for room in {0, 1, size // 2, size - 1} - {size, -1}:
                     note(f"{size} bytes, room for {room}")
-                    found = native.decode(capsule, encoded, room)
-                    assert found is None or not size, "more is decoded than there is room for"
+                    decoded = native.decode(capsule, encoded, room)
+                    assert decoded is None or not size, "more is decoded than there is room for"
                 note(f"{size} bytes, encoded twice")
-                found = native.decode(capsule, encoded + encoded, size)
-                assert found is None or not size, "bytes after the end are not noticed"
+                decoded = native.decode(capsule, encoded + encoded, size)
+                assert decoded is None or not size, "bytes after the end are not noticed"
 
         _in_a_child(work)
 
@@ -110,9 +110,9 @@ class NativeCodecTests(BytesToBytesCodecTests):
                 for what, data in damaged(encoded):
                     for room in (size, size + 1, 2 * size + 64):
                         note(f"{what}, {size} bytes, room for {room}")
-                        found = native.decode(capsule, data, room)
-                        if found is not None and len(found) == room == size:
-                            assert found == _decoded(codec, data, room), (
+                        decoded = native.decode(capsule, data, room)
+                        if decoded is not None and len(decoded) == room == size:
+                            assert decoded == _decoded(codec, data, room), (
                                 "Python does not decode it so"
                             )
 
@@ -148,11 +148,11 @@ class NativeCodecTests(BytesToBytesCodecTests):
         native, _ = self._native(configuration)
         data = np.arange(4096, dtype="int32").reshape(64, 64) % 50
         for shards in (None, (32, 32)):
-            place = tmp_path / f"shards-{shards is not None}"
+            path = tmp_path / f"shards-{shards is not None}"
             arguments = self.arguments(configuration, "bytes")
             with zarr.config.set(native="require", threads=3):
                 array = zarr.create_array(
-                    place, shape=data.shape, dtype=data.dtype, chunks=8, shards=shards, **arguments
+                    path, shape=data.shape, dtype=data.dtype, chunks=8, shards=shards, **arguments
                 )
                 before = native.counts()
                 array[...] = data
@@ -161,7 +161,7 @@ class NativeCodecTests(BytesToBytesCodecTests):
                 assert read > before[0], "no chunk was read natively"
                 assert written > before[1], "no chunk was written natively"
             with zarr.config.set(native="off"):
-                assert np.array_equal(np.asarray(zarr.open_array(place)[...]), data)
+                assert np.array_equal(np.asarray(zarr.open_array(path)[...]), data)
 
     # --- inside ---
 

@@ -31,9 +31,9 @@ def some_documents() -> Iterator[dict[str, Any]]:
     yield _array((7,), {}) | {"chunk_grid": {"name": "acme.unknown", "must_understand": True}}
 
 
-def check_problems(found: Iterable[Any]) -> list[ValidationProblem]:
+def check_problems(reported: Iterable[Any]) -> list[ValidationProblem]:
     """Fail unless all items are a ValidationProblem with a message and a pointer."""
-    problems = list(found)
+    problems = list(reported)
     for problem in problems:
         assert isinstance(problem, ValidationProblem), f"{problem!r} is no ValidationProblem"
         assert problem.message, f"nothing is said about {problem.pointer}"

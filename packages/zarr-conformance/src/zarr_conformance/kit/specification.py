@@ -26,7 +26,7 @@ def cases_of(extension_point: str, name: str) -> list[Case]:
         case
         for case in all_cases()
         if f"{extension_point}:{name}" in case.needs
-        or any(it.startswith(clause) for it in case.clauses)
+        or any(item.startswith(clause) for item in case.clauses)
     ]
 
 
@@ -38,10 +38,10 @@ def broken_cases(extension_point: str, name: str) -> dict[str, str]:
     adapter = ZarrCore()
     can = capabilities_of(adapter)
     others = ExtensionSupport(lambda case: run_case(case, adapter, can).response, can)
-    found = {}
+    broken = {}
     for case in cases_of(extension_point, name):
-        if all(others(it) for it in case.needs if it != f"{extension_point}:{name}"):
+        if all(others(need) for need in case.needs if need != f"{extension_point}:{name}"):
             verdict = run_case(case, adapter, can).verdict
             if verdict.grade != "pass":
-                found[case.id] = verdict.reason
-    return found
+                broken[case.id] = verdict.reason
+    return broken

@@ -129,11 +129,11 @@ class StorageTransformerTests(ExtensionTests):
             for what, bad in damaged(bytes(good)):
                 store.set(key, bad)
                 try:
-                    found = zarr.open_array(store, mode="r")[...]
+                    elements = zarr.open_array(store, mode="r")[...]
                 except ZarrError:
                     continue
-                assert found.shape == values.shape, what
-                assert not self.detects_damage or np.array_equal(found, values), (
+                assert elements.shape == values.shape, what
+                assert not self.detects_damage or np.array_equal(elements, values), (
                     f"{what} is not noticed, though detects_damage"
                 )
             store.set(key, good)

@@ -50,10 +50,10 @@ class StoreTests(StoreValueTests, StoreKeyTests, StoreChangeTests):
         url = store.url
         store.close()
         assert url.startswith(f"{self.name}://")
-        found = zarr.open_group(url, mode="r").store
-        assert found == store
-        assert found.read_only
-        found.close()
+        opened = zarr.open_group(url, mode="r").store
+        assert opened == store
+        assert opened.read_only
+        opened.close()
 
     def test_unknown_options_are_errors(self, store: Store) -> None:
         """A misspelt option in ``storage_options`` is an error, not ignored."""

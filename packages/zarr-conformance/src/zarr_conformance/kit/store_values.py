@@ -79,8 +79,8 @@ class StoreValueTests(StoreCase):
         value = b"0123456789"
         store.set("k", value)
         buffer = filled(room, 0xEE)
-        found = store.get_limited("k", room, buffer)
-        assert found == 10 if room < 10 else bytes(found) == value
+        result = store.get_limited("k", room, buffer)
+        assert result == 10 if room < 10 else bytes(result) == value
         assert bytes(buffer[10:]) == b"\xee" * max(0, room - 10)
 
     def test_get_limited_of_missing_key_keeps_memory(self, store: Any) -> None:
@@ -99,8 +99,8 @@ class StoreValueTests(StoreCase):
     def test_get_limited(self, store: Any, limit: int) -> None:
         value = b"0123456789"
         store.set("k", value)
-        found = store.get_limited("k", limit)
-        assert found == 10 if limit < 10 else bytes(found) == value
+        result = store.get_limited("k", limit)
+        assert result == 10 if limit < 10 else bytes(result) == value
 
     def test_get_limited_of_missing_key(self, store: Any) -> None:
         assert store.get_limited("k", 10) is None

@@ -27,15 +27,15 @@ def arrays(data_type: DataType, shape: tuple[int, ...]) -> SearchStrategy[Array]
     shape : tuple of int
         Shape of the arrays.
     """
-    found = _of_dtype(data_type.numpy_dtype, shape)
-    return found.map(data_type.clear_unused_bits) if data_type.unused_bits else found
+    elements = _of_dtype(data_type.numpy_dtype, shape)
+    return elements.map(data_type.clear_unused_bits) if data_type.unused_bits else elements
 
 
 def _of_dtype(dtype: np.dtype[Any], shape: tuple[int, ...]) -> SearchStrategy[Array]:
     size = math.prod(shape)
     if dtype.names is not None:
         parts = {name: _of_dtype(dtype[name], shape) for name in dtype.names}
-        return st.fixed_dictionaries(parts).map(lambda found: _joined(found, dtype, shape))
+        return st.fixed_dictionaries(parts).map(lambda elements: _joined(elements, dtype, shape))
     if dtype.subdtype is not None:
         base, inner = dtype.subdtype
         return _of_dtype(base, shape + inner)
@@ -53,7 +53,7 @@ def _of_dtype(dtype: np.dtype[Any], shape: tuple[int, ...]) -> SearchStrategy[Ar
         case _:
             return _of_bits(dtype, shape, size * dtype.itemsize)
     return st.lists(items, min_size=size, max_size=size).map(
-        lambda found: _filled(found, dtype, shape)
+        lambda elements: _filled(elements, dtype, shape)
     )
 
 
@@ -62,7 +62,7 @@ def _of_bits(dtype: np.dtype[Any], shape: tuple[int, ...], nbytes: int) -> Searc
     bits = st.binary(min_size=nbytes, max_size=nbytes) | st.binary(min_size=1, max_size=4).map(
         lambda part: (part * (nbytes // len(part) + 1))[:nbytes]
     )
-    return bits.map(lambda found: np.frombuffer(bytearray(found), dtype).reshape(shape))
+    return bits.map(lambda content: np.frombuffer(bytearray(content), dtype).reshape(shape))
 
 
 def _filled(items: list[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:

@@ -84,14 +84,14 @@ def node_features(
     list of Feature
         Without repeated features; the format is first.
     """
-    found: dict[str, Feature] = {}
+    features: dict[str, Feature] = {}
     for feature in _features(path, documents):
-        found.setdefault(feature.id, feature)
+        features.setdefault(feature.id, feature)
     for feature in _features("", root) if root and path else ():
         if feature.id.endswith("/attributes/NaN"):
             id_ = f"{feature.id} in the root"
-            found.setdefault(id_, Feature(id_, feature.document, feature.pointer))
-    return list(found.values())
+            features.setdefault(id_, Feature(id_, feature.document, feature.pointer))
+    return list(features.values())
 
 
 def _features(path: str, documents: Mapping[str, Any]) -> Iterator[Feature]:
@@ -117,8 +117,8 @@ def _is_array_3(documents: Mapping[str, Any]) -> bool:
     return isinstance(document, dict) and document.get("node_type") == "array"
 
 
-def _document(name: str, found: Iterator[tuple[str, str]]) -> Iterator[Feature]:
-    for id_, pointer in found:
+def _document(name: str, pairs: Iterator[tuple[str, str]]) -> Iterator[Feature]:
+    for id_, pointer in pairs:
         yield Feature(id_, name, pointer)
 
 
@@ -186,22 +186,24 @@ def _array_3(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         transformers = _list(document["storage_transformers"])
         if not transformers:
             yield "v3/storage_transformers/empty", "/storage_transformers"
-        for number, it in enumerate(transformers):
-            yield from _extension("v3/storage_transformer", it, f"/storage_transformers/{number}")
+        for number, transformer in enumerate(transformers):
+            yield from _extension(
+                "v3/storage_transformer", transformer, f"/storage_transformers/{number}"
+            )
     if "dimension_names" in document:
         yield from _dimension_names(document["dimension_names"])
 
 
-def _data_type_3(given: Any) -> Iterator[tuple[str, str]]:
-    name = re.sub(r"^r\d+$", "r*", _name(given))
+def _data_type_3(definition: Any) -> Iterator[tuple[str, str]]:
+    name = re.sub(r"^r\d+$", "r*", _name(definition))
     base = f"v3/data_type/{name}"
     yield base, "/data_type"
-    if not isinstance(given, dict):
+    if not isinstance(definition, dict):
         return
-    configuration = given.get("configuration")
+    configuration = definition.get("configuration")
     if not configuration:
         yield "v3/data_type as an object", "/data_type"
-    if "must_understand" in given:
+    if "must_understand" in definition:
         yield "v3/data_type with must_understand", "/data_type/must_understand"
     if not isinstance(configuration, dict):
         return
@@ -218,19 +220,19 @@ def _data_type_3(given: Any) -> Iterator[tuple[str, str]]:
             yield f"{base} of {_name(kind)}", "/data_type/configuration/fields"
 
 
-def _grid_3(given: Any) -> Iterator[tuple[str, str]]:
-    yield f"v3/chunk_grid/{_name(given)}", "/chunk_grid"
-    if not isinstance(given, dict):
+def _grid_3(definition: Any) -> Iterator[tuple[str, str]]:
+    yield f"v3/chunk_grid/{_name(definition)}", "/chunk_grid"
+    if not isinstance(definition, dict):
         return
-    if "must_understand" in given:
+    if "must_understand" in definition:
         yield "v3/chunk_grid with must_understand", "/chunk_grid/must_understand"
     pointer = "/chunk_grid/configuration/chunk_shapes"
-    configuration = given.get("configuration") if _name(given) == "rectilinear" else None
+    configuration = definition.get("configuration") if _name(definition) == "rectilinear" else None
     shapes = configuration.get("chunk_shapes") if isinstance(configuration, dict) else None
     for axis in _list(shapes):
         if not isinstance(axis, list):
             yield "v3/chunk_grid/rectilinear/one length", pointer
-        elif any(isinstance(it, list) for it in axis):
+        elif any(isinstance(axi, list) for axi in axis):
             yield "v3/chunk_grid/rectilinear/run lengths", pointer
 
 
@@ -244,15 +246,15 @@ def _dimension_names(names: Any) -> Iterator[tuple[str, str]]:
         yield "v3/dimension_names/null entry", f"/dimension_names/{names.index(None)}"
     if "" in names:
         yield "v3/dimension_names/empty name", f"/dimension_names/{names.index('')}"
-    if len({*(texts := [it for it in names if isinstance(it, str) and it])}) < len(texts):
+    if len({*(texts := [name for name in names if isinstance(name, str) and name])}) < len(texts):
         yield "v3/dimension_names/repeated", "/dimension_names"
 
 
 def _codecs_3(codecs: Any, pointer: str, within: str) -> Iterator[tuple[str, str]]:
     """Yield features of a list of codecs; ``within`` is the role of the list in a codec."""
     listed = _list(codecs)
-    names = [_name(it) for it in listed]
-    serial = next((n for n, it in enumerate(names) if it in _ARRAY_TO_BYTES), len(names))
+    names = [_name(item) for item in listed]
+    serial = next((n for n, name in enumerate(names) if name in _ARRAY_TO_BYTES), len(names))
     for number, definition in enumerate(listed):
         here = f"{pointer}/{number}"
         name = names[number]
@@ -283,12 +285,12 @@ def _codecs_3(codecs: Any, pointer: str, within: str) -> Iterator[tuple[str, str
 def _consolidated_3(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "consolidated_metadata" not in document:
         return
-    found, pointer = document["consolidated_metadata"], "/consolidated_metadata"
-    if not isinstance(found, dict):
+    consolidated, pointer = document["consolidated_metadata"], "/consolidated_metadata"
+    if not isinstance(consolidated, dict):
         yield "v3/consolidated_metadata/null", pointer
         return
     yield "v3/consolidated_metadata", pointer
-    entries = found.get("metadata")
+    entries = consolidated.get("metadata")
     for path, entry in entries.items() if isinstance(entries, dict) else ():
         if isinstance(entry, dict):
             for feature in node_features("", {"zarr.json": entry}):
@@ -344,8 +346,8 @@ def _array_2(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     filters = document.get("filters")
     if not filters:
         yield f"v2/filters/{'null' if filters is None else 'empty'}", "/filters"
-    for number, it in enumerate(_list(filters)):
-        yield from _numcodecs("v2/filter", it, f"/filters/{number}")
+    for number, filter_ in enumerate(_list(filters)):
+        yield from _numcodecs("v2/filter", filter_, f"/filters/{number}")
     if len(_list(filters)) > 1:
         yield "v2/several filters", "/filters"
     for name in sorted(document.keys() - _MEMBERS_2):
@@ -369,13 +371,13 @@ def _dtype_2(dtype: Any, within: str) -> Iterator[tuple[str, str]]:
         yield f"v2/byte order/>{within}", "/dtype"
 
 
-def _numcodecs(base: str, given: Any, pointer: str) -> Iterator[tuple[str, str]]:
-    if not isinstance(given, dict):
+def _numcodecs(base: str, configuration: Any, pointer: str) -> Iterator[tuple[str, str]]:
+    if not isinstance(configuration, dict):
         yield f"{base}/null", pointer
         return
-    name = f"{base}/{given.get('id')}"
+    name = f"{base}/{configuration.get('id')}"
     yield name, pointer
-    for key, value in given.items():
+    for key, value in configuration.items():
         if key != "id":
             yield from _setting(name, key, value, pointer)
 
@@ -393,25 +395,25 @@ def _n5(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _extension(
-    base: str, given: Any, pointer: str, optional: tuple[str, ...] = ()
+    base: str, definition: Any, pointer: str, optional: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, str]]:
     """Yield the features of a definition: its name, form and configuration."""
-    name = _name(given)
-    is_optional = isinstance(given, dict) and given.get("must_understand") is False
+    name = _name(definition)
+    is_optional = isinstance(definition, dict) and definition.get("must_understand") is False
     yield f"{base}/{name}{IF_KNOWN if is_optional else ''}", pointer
-    if not isinstance(given, dict):
+    if not isinstance(definition, dict):
         yield f"{base} as a string", pointer
         configuration: Any = None
     else:
-        configuration = given.get("configuration")
-        if "must_understand" in given:
-            flag = str(given["must_understand"]).lower()
+        configuration = definition.get("configuration")
+        if "must_understand" in definition:
+            flag = str(definition["must_understand"]).lower()
             yield f"{base} with must_understand={flag}", f"{pointer}/must_understand"
-        if "configuration" not in given:
+        if "configuration" not in definition:
             yield f"{base} without configuration", pointer
         elif not configuration:
             yield f"{base} with empty configuration", f"{pointer}/configuration"
-        for key in sorted(given.keys() - {"name", "configuration", "must_understand"}):
+        for key in sorted(definition.keys() - {"name", "configuration", "must_understand"}):
             yield f"{base} with additional field", f"{pointer}{_pointer(key)}"
     settings = configuration if isinstance(configuration, dict) else {}
     for key, value in settings.items():
@@ -466,7 +468,7 @@ def _form(value: Any) -> str:
             return "not JSON"
         return "float" if abs(value) < float(_MAX_SAFE) else "large float"
     if isinstance(value, list):
-        return "list of " + (" and ".join(sorted({_form(it) for it in value})) or "nothing")
+        return "list of " + (" and ".join(sorted({_form(item) for item in value})) or "nothing")
     if isinstance(value, dict):
         return "object"
     if value in _SPECIAL:
@@ -496,8 +498,8 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _name(given: Any) -> str:
-    return str(given.get("name")) if isinstance(given, dict) else str(given)
+def _name(definition: Any) -> str:
+    return str(definition.get("name")) if isinstance(definition, dict) else str(definition)
 
 
 def _is_definition(value: Any) -> bool:

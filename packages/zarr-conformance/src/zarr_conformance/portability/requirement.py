@@ -55,7 +55,7 @@ class Obstacle(NamedTuple):
             self.feature.id
         )  # "?" instead of an extension that the table does not contain
         what = " with ".join(
-            describe(self.feature.id if it == own else it) for it in self._ordered(own)
+            describe(self.feature.id if item == own else item) for item in self._ordered(own)
         )
         return {
             "refuses": f"does not read {what}",
@@ -69,7 +69,7 @@ class Obstacle(NamedTuple):
         return remedy(self.feature.id, self.library)
 
     def _ordered(self, own: str) -> list[str]:
-        return sorted(self.stop.features, key=lambda it: it != own)
+        return sorted(self.stop.features, key=lambda item: item != own)
 
 
 class Requirement:
@@ -87,8 +87,8 @@ class Requirement:
     """
 
     def __init__(self, libraries: str | Iterable[str]) -> None:
-        given = [libraries] if isinstance(libraries, str) else list(libraries)
-        self.libraries = tuple(dict.fromkeys(map(library_name, given)))
+        names = [libraries] if isinstance(libraries, str) else list(libraries)
+        self.libraries = tuple(dict.fromkeys(map(library_name, names)))
 
     def obstacles(self, path: str, documents: Mapping[str, Any]) -> list[Obstacle]:
         """Return what stops the libraries from reading a node.
@@ -102,31 +102,34 @@ class Requirement:
             :func:`~zarr_conformance.portability.features.node_features`.
         """
         features = node_features(path, documents)
-        return [it for library in self.libraries for it in obstacles(features, library)]
+        return [stop for library in self.libraries for stop in obstacles(features, library)]
 
     def problems(self, path: str, documents: Mapping[str, Any]) -> list[tuple[str, str]]:
         """Return a JSON pointer and a message for each obstacle, and each unknown feature."""
-        versions = {it: table().libraries[it]["version"] for it in self.libraries}
-        found = [
+        versions = {library: table().libraries[library]["version"] for library in self.libraries}
+        problems = [
             (
-                it.feature.pointer,
-                f"{it.library} {versions[it.library]} {it.message}; {advice(it.feature.id)}",
+                obstacle.feature.pointer,
+                f"{obstacle.library} {versions[obstacle.library]} {obstacle.message}; {advice(obstacle.feature.id)}",
             )
-            for it in self.obstacles(path, documents)
+            for obstacle in self.obstacles(path, documents)
         ]
         names = ", ".join(self.libraries)
-        found += [
-            (it.pointer, f"it is unknown whether {names} read {describe(it.id)}; {advice(it.id)}")
-            for it in node_features(path, documents)
-            if not table().is_known(it.id)
+        problems += [
+            (
+                feature.pointer,
+                f"it is unknown whether {names} read {describe(feature.id)}; {advice(feature.id)}",
+            )
+            for feature in node_features(path, documents)
+            if not table().is_known(feature.id)
         ]
-        return found
+        return problems
 
     def zarr_format(self) -> int:
         """Return the newest version of the format that all libraries read, otherwise 3."""
         support = table()
         for version in (3, 2):
-            if not any(support.unsupported([f"v{version}"], it) for it in self.libraries):
+            if not any(support.unsupported([f"v{version}"], library) for library in self.libraries):
                 return version
         return 3
 
@@ -142,7 +145,7 @@ def library_names() -> list[str]:
     return list(table().libraries)
 
 
-def library_name(given: str) -> str:
+def library_name(text: str) -> str:
     """Return the name in the table of a library or its alias.
 
     Raises
@@ -150,23 +153,23 @@ def library_name(given: str) -> str:
     ValueError
         If it is unknown.
     """
-    name = ALIASES.get(given.lower(), given.lower())
+    name = ALIASES.get(text.lower(), text.lower())
     known = library_names()
     if name in known:
         return name
     close = get_close_matches(name, [*known, *ALIASES], 1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
-    raise ValueError(f"unknown library {given!r}{hint} Known libraries: {', '.join(known)}")
+    raise ValueError(f"unknown library {text!r}{hint} Known libraries: {', '.join(known)}")
 
 
 def obstacles(features: Sequence[Feature], library: str) -> Iterator[Obstacle]:
     """Yield what stops a library from reading a node with these features."""
     support = table()
-    by_id = {support.known(it.id): it for it in features}
+    by_id = {support.known(feature.id): feature for feature in features}
     order = list(by_id)
     for stop in support.unsupported(by_id, library):
         # Of a combination, the one that stops libraries most often, or the last in the document.
-        cause = max(stop.features, key=lambda it: (involved()[it], order.index(it)))
+        cause = max(stop.features, key=lambda item: (involved()[item], order.index(item)))
         yield Obstacle(library, stop, by_id[cause])
 
 
@@ -174,7 +177,7 @@ def obstacles(features: Sequence[Feature], library: str) -> Iterator[Obstacle]:
 def involved() -> Counter[str]:
     """Return in how many reasons each feature is involved."""
     causes = table().causes.values()
-    return Counter(it for stops in causes for stop in stops for it in stop.features)
+    return Counter(feature for stops in causes for stop in stops for feature in stop.features)
 
 
 def parents(path: str) -> list[str]:
@@ -207,31 +210,34 @@ def report(
     features = [
         (path, node_features(path, own, documents.get(""))) for path, own in documents.items()
     ]
-    new = sorted({it.id for _, ids in features for it in ids if not support.is_known(it.id)})
-    found = []
+    new = sorted(
+        {feature.id for _, ids in features for feature in ids if not support.is_known(feature.id)}
+    )
+    entries = []
     for library in libraries:
         reasons = [
             {
                 "path": f"/{path}",
-                "document": it.feature.document,
-                "pointer": it.feature.pointer,
-                "features": sorted(it.stop.features),
-                "outcome": it.stop.outcome,
-                "message": it.message + (f" ({it.stop.message})" if it.stop.message else ""),
-                "remedy": it.remedy,
+                "document": obstacle.feature.document,
+                "pointer": obstacle.feature.pointer,
+                "features": sorted(obstacle.stop.features),
+                "outcome": obstacle.stop.outcome,
+                "message": obstacle.message
+                + (f" ({obstacle.stop.message})" if obstacle.stop.message else ""),
+                "remedy": obstacle.remedy,
             }
             for path, ids in features
-            for it in obstacles(ids, library)
+            for obstacle in obstacles(ids, library)
         ]
         row = support.libraries[library]
-        found.append(
+        entries.append(
             {
                 "name": library, "version": row["version"], "source": row["source"],
                 "reads": None if new and not reasons else not reasons, "note": row.get("note", ""), "reasons": reasons,
                 "unknown": [] if reasons else new,
             }
         )  # fmt: skip
-    return found
+    return entries
 
 
 # --- create_array ---
@@ -288,8 +294,8 @@ def create_portable_array(store: Any, libraries: str | Iterable[str], **options:
             fewest = problems
     if fewest is None and refusal is not None:
         raise refusal
-    found = [ValidationProblem(pointer, message) for pointer, message in fewest or ()]
-    raise MetadataValidationError(Location("new array", path), found)
+    reasons = [ValidationProblem(pointer, message) for pointer, message in fewest or ()]
+    raise MetadataValidationError(Location("new array", path), reasons)
 
 
 _OF_THE_STORE = ("storage_options", "overwrite")
@@ -329,7 +335,7 @@ def _path_and_format(store: Any, options: Mapping[str, Any]) -> tuple[str, int |
     if hasattr(store, "zarr_format"):  # a group
         return f"{store.path}/{path}".strip("/"), store.zarr_format
     try:
-        place, path = zarr_core.resolve_store_path(
+        opened, path = zarr_core.resolve_store_path(
             store, path, storage_options=options.get("storage_options"), read_only=True
         )
     except (StoreError, OSError):  # such as an archive that does not exist yet
@@ -337,22 +343,22 @@ def _path_and_format(store: Any, options: Mapping[str, Any]) -> tuple[str, int |
     try:
         for parent in reversed(parents(path)):
             try:
-                format_, _ = read_node(place, parent)
+                format_, _ = read_node(opened, parent)
             except NodeNotFoundError:
                 continue
             return path, {"v2": 2, "v3": 3}.get(format_.name, format_.name)
         return path, None
     finally:
         if isinstance(store, str | PathLike):
-            place.close()
+            opened.close()
 
 
 def stored_documents(array: Any) -> dict[str, Any]:
     """Return the metadata documents of a stored array by their names."""
     stored = array.stored
-    found = {}
+    documents = {}
     for key in stored.format.documents(stored.path):
         content = stored.store.get(key)
         if content is not None:
-            found[key.rpartition("/")[2]] = json.loads(bytes(content))
-    return found
+            documents[key.rpartition("/")[2]] = json.loads(bytes(content))
+    return documents

@@ -87,16 +87,20 @@ class Support:
 
         A combination is omitted if a part of it is a reason of its own.
         """
-        known = {self.known(it) for it in features}
+        known = {self.known(feature) for feature in features}
         if known & GROUPS and not self.libraries[library].get("groups", True):
             return []
         has_chunks = not known & EMPTY
-        found = [
-            it
-            for it in self.causes[library]
-            if it.features <= known and (has_chunks or not it.chunks)
+        unsupported = [
+            cause
+            for cause in self.causes[library]
+            if cause.features <= known and (has_chunks or not cause.chunks)
         ]
-        return [it for it in found if not any(other.features < it.features for other in found)]
+        return [
+            item
+            for item in unsupported
+            if not any(other.features < item.features for other in unsupported)
+        ]
 
     def is_known(self, feature: str) -> bool:
         """Whether a feature was measured; extensions that no table contains are unknown ones.

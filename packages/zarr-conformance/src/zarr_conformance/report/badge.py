@@ -39,7 +39,7 @@ def badge(
     """
     totals = summary(run, cases)
     state = f"{totals.passed} / {totals.judged} judged / {totals.cases}"
-    colour = next(it for least, it in _COLOURS if totals.percent >= least)
+    colour = next(colour for least, colour in _COLOURS if totals.percent >= least)
     if totals.accepts_nothing:
         state += ", accepts no valid data"
         colour = _COLOURS[-1][1]
@@ -65,4 +65,4 @@ def badge(
 
 def _width(text: str) -> float:
     """Return the width of a text with margins, in pixels."""
-    return 12 + sum(10.5 if it in _WIDE else 4.2 if it in _NARROW else 7.0 for it in text)
+    return 12 + sum(10.5 if item in _WIDE else 4.2 if item in _NARROW else 7.0 for item in text)

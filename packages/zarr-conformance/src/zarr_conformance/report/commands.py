@@ -26,32 +26,32 @@ _LISTED = 50
 
 def _build(args: argparse.Namespace) -> int:
     try:
-        place = args.place
-        if "{version}" in place.name:
-            name = place.name.replace("{version}", corpus_version(all_cases()))
-            place = place.with_name(name)
-        count = build(place)
+        target = args.place
+        if "{version}" in target.name:
+            name = target.name.replace("{version}", corpus_version(all_cases()))
+            target = target.with_name(name)
+        count = build(target)
     except OSError as error:
         raise UsageError(str(error)) from error
-    print(f"{count} cases in {place}")
+    print(f"{count} cases in {target}")
     return 0
 
 
 def _show(args: argparse.Namespace) -> int:
-    found = select_cases(all_cases(), [args.case])
-    if not found:
+    cases = select_cases(all_cases(), [args.case])
+    if not cases:
         raise UsageError(f"no case matches {args.case}")
-    if len(found) > 1:
-        for case in found[:_LISTED]:
+    if len(cases) > 1:
+        for case in cases[:_LISTED]:
             print(f"{case.id}\n  {printable(case.summary)}")
-        if len(found) > _LISTED:
-            print(f"… {len(found) - _LISTED} more")
+        if len(cases) > _LISTED:
+            print(f"… {len(cases) - _LISTED} more")
         return 0
-    print(show_case(found[0]))
+    print(show_case(cases[0]))
     if args.store is not None:
         if args.store.exists():
             raise UsageError(f"{args.store} already exists")
-        write_store(found[0], args.store)
+        write_store(cases[0], args.store)
         print(f"\nstore written to {args.store}")
     return 0
 

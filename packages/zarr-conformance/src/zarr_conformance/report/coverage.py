@@ -48,13 +48,13 @@ def coverage(cases: Iterable[Case]) -> dict[str, Coverage]:
     cases : iterable of Case
         The corpus.
     """
-    found: dict[str, dict[str, list[str]]] = {
+    by_clause: dict[str, dict[str, list[str]]] = {
         name: {kind: [] for kind in KINDS.values()} for name in clauses()
     }
     for case in cases:
         for name in case.clauses:
-            found[name][KINDS[type(case.expect)]].append(case.id)
+            by_clause[name][KINDS[type(case.expect)]].append(case.id)
     return {
-        name: Coverage(clause, **{kind: tuple(it) for kind, it in found[name].items()})
+        name: Coverage(clause, **{kind: tuple(cases) for kind, cases in by_clause[name].items()})
         for name, clause in clauses().items()
     }

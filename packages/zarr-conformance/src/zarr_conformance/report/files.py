@@ -91,15 +91,15 @@ def read_results(files: Iterable[Path], corpus: Sequence[Case]) -> list[Implemen
     UsageError
         If a file does not contain results of this corpus.
     """
-    found: list[ImplementationResults] = []
+    results: list[ImplementationResults] = []
     for file in files:
         try:
             for run in from_json(json.loads(file.read_text("utf-8")), corpus):
-                found.append(with_unique_name(run, found))
+                results.append(with_unique_name(run, results))
         except (OSError, ValueError, RecursionError) as error:
             reason = error if isinstance(error, OSError | ResultsError) else "not valid JSON"
             raise UsageError(f"{file}: {reason}") from error
-    return found
+    return results
 
 
 def _write(file: Path, text: str) -> None:

@@ -86,9 +86,9 @@ def page_data(runs: Iterable[ImplementationResults], corpus: Sequence[Case]) -> 
                         "untested": clause.untested,
                         "negative": clause.negative,
                         "cases": [
-                            number[it]
+                            number[case]
                             for kind in ("positive", "negative", "open")
-                            for it in getattr(covered[clause.id], kind)
+                            for case in getattr(covered[clause.id], kind)
                         ],
                         "counts": [
                             len(covered[clause.id].positive),
@@ -151,16 +151,16 @@ def _result(result: Result) -> Any:
         "known": result.known,
         "observed": result.observed,
     }
-    entry = {name: it for name, it in entry.items() if it}
+    entry = {name: item for name, item in entry.items() if item}
     return 1 if entry == {"grade": "pass"} else entry
 
 
 def _printable(value: Any) -> Any:
     """Escape control characters in all strings of a JSON value."""
     if isinstance(value, dict):
-        return {printable(name): _printable(it) for name, it in value.items()}
+        return {printable(name): _printable(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_printable(it) for it in value]
+        return [_printable(item) for item in value]
     return printable(value) if isinstance(value, str) else value
 
 

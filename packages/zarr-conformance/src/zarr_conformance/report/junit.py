@@ -33,7 +33,7 @@ def junit(runs: Iterable[ImplementationResults], cases: Mapping[str, Case]) -> s
     root = Xml.Element("testsuites", name="zarr-conformance")
     for run in runs:
         suite = Xml.SubElement(root, "testsuite", name=printable(f"{run.name} {run.version}"))
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         seconds = 0.0
         for result in run.results:
             case = cases[result.case]
@@ -47,21 +47,21 @@ def junit(runs: Iterable[ImplementationResults], cases: Mapping[str, Case]) -> s
             )
             seconds += result.seconds
             kind = _kind(result)
-            found[kind] += 1
+            counts[kind] += 1
             if kind:
                 _add_message(Xml.SubElement(test, kind), result, case, run.name)
         totals = summary(run, cases)
         if totals.accepts_nothing:
-            found["failure"] += 1
+            counts["failure"] += 1
             test = Xml.SubElement(
                 suite, "testcase", classname=printable(run.name), name="accepts-valid-data"
             )
             Xml.SubElement(test, "failure", type="fail", message=NOTHING_ACCEPTED)
         suite.attrib |= {
             "tests": str(len(run.results) + totals.accepts_nothing),
-            "failures": str(found["failure"]),
-            "errors": str(found["error"]),
-            "skipped": str(found["skipped"]),
+            "failures": str(counts["failure"]),
+            "errors": str(counts["error"]),
+            "skipped": str(counts["skipped"]),
             "time": f"{seconds:.3f}",
         }
     Xml.indent(root)

@@ -111,10 +111,10 @@ def with_unique_name(
     run: ImplementationResults, others: Iterable[ImplementationResults]
 ) -> ImplementationResults:
     """Add the version or a number to the name of a run if the name is taken."""
-    taken = {it.name for it in others}
+    taken = {other.name for other in others}
     numbered = (f"{run.name} {run.version} #{number}" for number in count(2))
     names = chain((run.name, f"{run.name} {run.version}"), numbered)
-    return replace(run, name=next(it for it in names if it not in taken))
+    return replace(run, name=next(name for name in names if name not in taken))
 
 
 def to_json(runs: Iterable[ImplementationResults], cases: Sequence[Case]) -> dict[str, Any]:
@@ -124,16 +124,16 @@ def to_json(runs: Iterable[ImplementationResults], cases: Sequence[Case]) -> dic
         "corpus": {"digest": corpus_digest(cases), "cases": len(cases)},
         "runs": [
             {
-                "name": it.name,
-                "implementation": it.implementation,
-                "version": it.version,
-                "formats": list(it.formats),
-                "operations": list(it.operations),
-                "command": list(it.command),
-                "seconds": it.seconds,
-                "results": [_entry(result) for result in it.results],
+                "name": run.name,
+                "implementation": run.implementation,
+                "version": run.version,
+                "formats": list(run.formats),
+                "operations": list(run.operations),
+                "command": list(run.command),
+                "seconds": run.seconds,
+                "results": [_entry(result) for result in run.results],
             }
-            for it in runs
+            for run in runs
         ],
     }
 
@@ -154,12 +154,12 @@ def from_json(value: Any, cases: Sequence[Case]) -> tuple[ImplementationResults,
         If the value is not valid, or of another version of the corpus.
     """
     try:
-        version, found = value["version"], value["corpus"]["digest"]
+        version, digest = value["version"], value["corpus"]["digest"]
         if version != RESULTS_VERSION:
             raise ResultsError(f"results of version {version!r}, expected {RESULTS_VERSION}")
-        if found != corpus_digest(cases):
+        if digest != corpus_digest(cases):
             raise ResultsError("results of another version of the corpus; run the cases again")
-        return tuple(_run(it, {case.id for case in cases}) for it in value["runs"])
+        return tuple(_run(run, {case.id for case in cases}) for run in value["runs"])
     except (KeyError, TypeError, AttributeError) as error:
         raise ResultsError(f"not valid results: {type(error).__name__}: {error}") from error
 
@@ -179,7 +179,7 @@ def _run(value: Any, known: set[str]) -> ImplementationResults:
 
 def _entry(result: Result) -> dict[str, Any]:
     entry = {name: getattr(result, name) for name in Result.__slots__}
-    return {name: it for name, it in entry.items() if it or name == "seconds"}
+    return {name: value for name, value in entry.items() if value or name == "seconds"}
 
 
 def _result(outcome: Outcome) -> Result:
@@ -200,22 +200,26 @@ def _observed(outcome: Outcome) -> dict[str, Any]:
     passed = outcome.verdict.grade == "pass"
     if passed and response.outcome == "result":
         return {}
-    found: dict[str, Any] = {"outcome": response.outcome}
+    observed: dict[str, Any] = {"outcome": response.outcome}
     if response.category:
-        found["category"] = response.category
+        observed["category"] = response.category
     if response.message:
-        found["message"] = truncate(response.message, 300 if passed else _LONGEST)
+        observed["message"] = truncate(response.message, 300 if passed else _LONGEST)
     if response.result:
-        found["result"] = _bounded(response.result)
+        observed["result"] = _bounded(response.result)
     if response.values is not None:
-        found["values"] = head(response.values)
+        observed["values"] = head(response.values)
     if response.documents:
-        found["documents"] = {key: _bounded(it) for key, it in response.documents.items()}
-    if response.stored:
-        found["stored"] = {
-            key: head(it) for key, it in response.stored.items() if key not in response.documents
+        observed["documents"] = {
+            key: _bounded(document) for key, document in response.documents.items()
         }
-    return found
+    if response.stored:
+        observed["stored"] = {
+            key: head(data)
+            for key, data in response.stored.items()
+            if key not in response.documents
+        }
+    return observed
 
 
 def head(value: bytes) -> dict[str, Any]:
@@ -235,9 +239,9 @@ def _bounded(value: Any) -> Any:
 
 def _finite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _finite(it) for name, it in value.items()}
+        return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_finite(it) for it in value]
+        return [_finite(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value

@@ -117,19 +117,19 @@ def summary(run: ImplementationResults, cases: Mapping[str, Case]) -> Summary:
     cases : mapping of str to Case
         By id.
     """
-    wrong = [it for it in run.results if it.grade in ("fail", "crash")]
-    kinds = Counter(failure_kind(it, cases[it.case]) for it in wrong)
-    violated = {group for it in wrong for group in violations(it, cases[it.case])}
+    wrong = [result for result in run.results if result.grade in ("fail", "crash")]
+    kinds = Counter(failure_kind(item, cases[item.case]) for item in wrong)
+    violated = {group for item in wrong for group in violations(item, cases[item.case])}
     return Summary(
-        Counter(it.grade for it in run.results),
-        sum(1 for it in wrong if it.known),
+        Counter(result.grade for result in run.results),
+        sum(1 for item in wrong if item.known),
         {kind: kinds[kind] for kind in FAILURES if kinds[kind]},
         {
             group: tuple(name for name in clauses() if (group, name) in violated)
             for group in (*STRENGTHS, INVALID)
         },
-        sum(1 for it in run.results if _is_accepted(it, cases[it.case])),
-        sum(1 for it in run.results if isinstance(cases[it.case].expect, Accept)),
+        sum(1 for result in run.results if _is_accepted(result, cases[result.case])),
+        sum(1 for result in run.results if isinstance(cases[result.case].expect, Accept)),
     )
 
 
@@ -161,10 +161,10 @@ def violations(result: Result, case: Case) -> tuple[tuple[str, str], ...]:
     if kind == "resources":
         return ()  # no specification limits the memory of an implementation
     accepts = kind == "accepts"
-    found = ((clauses()[name], name) for name in failed_clauses(result, case))
+    failed = ((clauses()[name], name) for name in failed_clauses(result, case))
     return tuple(
         (INVALID if accepts and not clause.binds_reader else strength(clause.level), name)
-        for clause, name in found
+        for clause, name in failed
     )
 
 
@@ -177,7 +177,7 @@ def failed_clauses(result: Result, case: Case) -> tuple[str, ...]:
     optional = case.id.startswith(("v3-data-types/", "v3-codecs/", "v3-core/written/", "changes/"))
     if not (optional and result.observed.get("category") == "extension"):
         return case.clauses
-    return tuple(it for it in case.clauses if strength(clauses()[it].level) == "should")
+    return tuple(clause for clause in case.clauses if strength(clauses()[clause].level) == "should")
 
 
 def _is_accepted(result: Result, case: Case) -> bool:

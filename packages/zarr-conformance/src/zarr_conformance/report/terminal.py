@@ -81,20 +81,20 @@ def show_clauses(cases: Iterable[Case], names: Iterable[str]) -> str:
         mine = [covered[clause.id] for clause in text.clauses]
         lines.append(f"{text.title} ({name})\n  {text.url}")
         section = ""
-        for it in mine:
-            clause = it.clause
+        for covering in mine:
+            clause = covering.clause
             if clause.section != section:
                 section = clause.section
                 lines.append(f"\n  {section}")
-            counts = f"{len(it.positive)}+ {len(it.negative)}- {len(it.open)}?"
+            counts = f"{len(covering.positive)}+ {len(covering.negative)}- {len(covering.open)}?"
             status = counts if clause.tested else "not tested"
-            gaps = f"  no {' and no '.join(it.gaps)} case" if it.gaps else ""
+            gaps = f"  no {' and no '.join(covering.gaps)} case" if covering.gaps else ""
             lines.append(f"    {clause.level:<10} {clause.id}  [{status}]{gaps}")
             lines.append(f"               {clause.text}")
             if clause.untested:
                 lines.append(f"               Not tested: {clause.untested}")
-        tested = [it for it in mine if it.clause.tested]
-        whole = sum(1 for it in tested if not it.gaps)
+        tested = [item for item in mine if item.clause.tested]
+        whole = sum(1 for item in tested if not item.gaps)
         lines.append(
             f"\n  {len(mine)} clauses, {len(tested)} of them tested, {whole} of these with all "
             "required cases (+ success, - error, ? either)\n"
@@ -105,6 +105,6 @@ def show_clauses(cases: Iterable[Case], names: Iterable[str]) -> str:
 def show_missing(cases: Iterable[Case], names: Iterable[str]) -> str:
     """Return missing kinds of cases, one line each: ``<clause> positive``."""
     wanted = set(names)
-    found = coverage(cases).values()
-    gaps = (f"{it.clause.id} {gap}" for it in found if it.clause.specification in wanted for gap in it.gaps)  # fmt: skip
+    coverages = coverage(cases).values()
+    gaps = (f"{item.clause.id} {gap}" for item in coverages if item.clause.specification in wanted for gap in item.gaps)  # fmt: skip
     return "\n".join(sorted(gaps))

@@ -12,7 +12,7 @@ _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u20
 
 def printable(text: str) -> str:
     """Return a text with control characters escaped."""
-    return _ESCAPED.sub(lambda found: ascii(found.group())[1:-1], text)
+    return _ESCAPED.sub(lambda match: ascii(match.group())[1:-1], text)
 
 
 def truncate(text: str, length: int) -> str:
@@ -33,10 +33,10 @@ def _pretty(value: Any, width: int, depth: int) -> str:
         return line
     space = "  " * (depth + 1)
     if isinstance(value, dict):
-        parts = [f"{json.dumps(k, ensure_ascii=False)}: {_pretty(it, width, depth + 1)}" for k, it in value.items()]  # fmt: skip
+        parts = [f"{json.dumps(k, ensure_ascii=False)}: {_pretty(item, width, depth + 1)}" for k, item in value.items()]  # fmt: skip
         opened, closed = "{", "}"
     else:
-        parts = [_pretty(it, width, depth + 1) for it in value]
+        parts = [_pretty(item, width, depth + 1) for item in value]
         opened, closed = "[", "]"
     inside = f",\n{space}".join(parts)
     return f"{opened}\n{space}{inside}\n{'  ' * depth}{closed}"

@@ -234,7 +234,7 @@ def _parse(line: bytes, number: int) -> dict[str, Any] | None:
             return None
         if "error" in response:
             error = response["error"]
-            is_valid = all(isinstance(error[it], str) for it in ("category", "type", "message"))
+            is_valid = all(isinstance(error[item], str) for item in ("category", "type", "message"))
         else:
             is_valid = isinstance(response["result"], dict)
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -24,12 +24,14 @@ def select_cases(cases: Iterable[Case], only: Sequence[str]) -> list[Case]:
     only : sequence of str
         The patterns.
     """
-    found = list(cases)
+    selected = list(cases)
     if not only:
-        return found
-    ids = {case.id for case in found}
+        return selected
+    ids = {case.id for case in selected}
     return [
-        case for case in found if any(_matches(pattern, case, pattern in ids) for pattern in only)
+        case
+        for case in selected
+        if any(_matches(pattern, case, pattern in ids) for pattern in only)
     ]
 
 

@@ -77,11 +77,11 @@ def check_command(args: argparse.Namespace) -> int:
     """Check an adapter and print the results; return 0 if it follows the protocol, otherwise 1."""
     command = shlex.split(args.command) if args.impl is None else bundled_command(args.impl)
     results = list(check_adapter(command, args.seconds))
-    for it in results:
-        state = "skip" if it.skipped else "FAIL" if it.problem else "ok"
-        problem = f": {truncate(it.problem, 400)}" if it.problem else ""
-        print(printable(f"{state:<5}{it.name}{problem}"))
-    failed = sum(1 for it in results if it.problem and not it.skipped)
+    for result in results:
+        state = "skip" if result.skipped else "FAIL" if result.problem else "ok"
+        problem = f": {truncate(result.problem, 400)}" if result.problem else ""
+        print(printable(f"{state:<5}{result.name}{problem}"))
+    failed = sum(1 for result in results if result.problem and not result.skipped)
     print(f"{failed} of {len(results)} checks fail" if failed else "follows the protocol")
     return 1 if failed else 0
 
@@ -133,17 +133,17 @@ class _Session(AdapterSession):
     def read_capabilities(self) -> str:
         """Return what is wrong with the capabilities."""
         response = self.start()
-        found = response.get("result", {})
-        problems = message_problems("result-capabilities", found)
+        capabilities = response.get("result", {})
+        problems = message_problems("result-capabilities", capabilities)
         problems += [
-            f"unknown operation {it!r}"
-            for it in found.get("operations", ())
-            if it not in (*OPERATIONS, "capabilities")
+            f"unknown operation {operation!r}"
+            for operation in capabilities.get("operations", ())
+            if operation not in (*OPERATIONS, "capabilities")
         ]
         if "error" in response:
             return f"error: {response['error']}"
-        if {"formats", "operations"} <= found.keys():
-            self.capabilities = found
+        if {"formats", "operations"} <= capabilities.keys():
+            self.capabilities = capabilities
         return "; ".join(problems)
 
     def on(self, operation: str, store: Path, path: str = "", **arguments: Any) -> dict[str, Any]:
@@ -166,10 +166,10 @@ class _Session(AdapterSession):
     @property
     def format(self) -> int:
         """The newest format that the adapter supports of 3 and 2."""
-        found = [it for it in (3, 2) if it in self.capabilities["formats"]]
-        if not found:
+        supported = [item for item in (3, 2) if item in self.capabilities["formats"]]
+        if not supported:
             raise _NotSupportedError("neither format 3 nor 2 is supported")
-        return found[0]
+        return supported[0]
 
     def store(self, values: list[int], name: str = "store", big: bool = False) -> Path:
         """Write an array of shape (n,) and the data type int16 in chunks of 2."""
@@ -222,8 +222,8 @@ class _Session(AdapterSession):
         return struct.unpack(f"<{len(data) // 2}h", data)
 
 
-def _expect(found: Any, expected: Any) -> str:
-    return "" if found == expected else f"{found!r} instead of {expected!r}"
+def _expect(actual: Any, expected: Any) -> str:
+    return "" if actual == expected else f"{actual!r} instead of {expected!r}"
 
 
 def _opens(session: _Session) -> str:
@@ -277,10 +277,10 @@ def _rejects_unknown_operations(session: _Session) -> str:
 
 def _changes_nothing_on_reading(session: _Session) -> str:
     store = session.store([1, 2])
-    before = {it: it.read_bytes() for it in store.rglob("*") if it.is_file()}
+    before = {item: item.read_bytes() for item in store.rglob("*") if item.is_file()}
     session.on("open", store)
     session.elements(store)
-    return _expect({it: it.read_bytes() for it in store.rglob("*") if it.is_file()}, before)
+    return _expect({item: item.read_bytes() for item in store.rglob("*") if item.is_file()}, before)
 
 
 def _survives_deep_attributes(session: _Session) -> str:

@@ -76,17 +76,21 @@ def add_exchange_arguments(parser: argparse.ArgumentParser) -> None:
 
 def exchange_command(args: argparse.Namespace) -> int:
     """Exchange arrays between implementations; return 0 if all that are read are the same."""
-    names = args.impl or [it.name for it in BUNDLED_ADAPTERS.values() if not it.missing()]
+    names = args.impl or [
+        adapter.name for adapter in BUNDLED_ADAPTERS.values() if not adapter.missing()
+    ]
     commands = {name: bundled_command(name) for name in names}
     versions, pairs = exchange(commands, written_cases(select_cases(all_cases(), args.only)))
     for pair in pairs:
-        found = ", ".join(f"{it}: {pair.outcomes[it]}" for it in OUTCOMES if pair.outcomes[it])
-        print(f"{pair.writer} -> {pair.reader}: {found or 'nothing written'}")
+        counts = ", ".join(
+            f"{outcome}: {pair.outcomes[outcome]}" for outcome in OUTCOMES if pair.outcomes[outcome]
+        )
+        print(f"{pair.writer} -> {pair.reader}: {counts or 'nothing written'}")
         for case, problem in pair.differences.items():
             print(printable(f"  {case}: {truncate(problem, 160)}"))
     if args.json is not None:
         args.json.write_text(json.dumps(as_json(versions, pairs), indent=1) + "\n", "utf-8")
-    wrong = any(pair.outcomes[it] for pair in pairs for it in ("wrong", "refused", "crash"))
+    wrong = any(pair.outcomes[kind] for pair in pairs for kind in ("wrong", "refused", "crash"))
     return 1 if wrong else 0
 
 
@@ -97,14 +101,14 @@ def as_json(versions: dict[str, str], pairs: Iterable[Pair]) -> dict[str, Any]:
         "implementations": versions,
         "pairs": [
             {
-                "writer": it.writer,
-                "reader": it.reader,
-                "outcomes": dict(sorted(it.outcomes.items())),
+                "writer": pair.writer,
+                "reader": pair.reader,
+                "outcomes": dict(sorted(pair.outcomes.items())),
                 "differences": {
-                    case: truncate(why, 200) for case, why in it.differences.items()
+                    case: truncate(why, 200) for case, why in pair.differences.items()
                 },
             }
-            for it in pairs
+            for pair in pairs
         ],
     }  # fmt: skip
 
@@ -124,7 +128,10 @@ def written_cases(cases: Iterable[Case]) -> list[Case]:
 
 def _codec_names(document: Any) -> set[str]:
     codecs = document.get("codecs", ()) if isinstance(document, dict) else ()
-    return {it["name"] if isinstance(it, dict) and "name" in it else str(it) for it in codecs}
+    return {
+        codec["name"] if isinstance(codec, dict) and "name" in codec else str(codec)
+        for codec in codecs
+    }
 
 
 def exchange(
@@ -158,7 +165,9 @@ def exchange(
                     for reader, session in sessions.items()
                 ]
                 shutil.rmtree(Path(folder) / "stores", ignore_errors=True)
-            versions = {name: str(it.capabilities["version"]) for name, it in sessions.items()}
+            versions = {
+                name: str(session.capabilities["version"]) for name, session in sessions.items()
+            }
         finally:
             for session in sessions.values():
                 session.close()

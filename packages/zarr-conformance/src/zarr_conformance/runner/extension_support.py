@@ -50,13 +50,13 @@ class ExtensionSupport:
 @cache
 def _cases_by_extension() -> dict[str, list[Case]]:
     """Return cases that succeed with each extension; simple cases that must succeed are first."""
-    found: dict[str, list[Case]] = {}
+    by_extension: dict[str, list[Case]] = {}
     for case in all_cases():
         if isinstance(case.expect, Accept | Either) and case.operation in ("read", "open"):
             for extension in case.needs:
-                found.setdefault(extension, []).append(case)
+                by_extension.setdefault(extension, []).append(case)
 
     def order(case: Case) -> tuple[bool, bool, int]:
         return isinstance(case.expect, Either), case.operation != "read", len(case.needs)
 
-    return {name: sorted(cases, key=order) for name, cases in found.items()}
+    return {name: sorted(cases, key=order) for name, cases in by_extension.items()}

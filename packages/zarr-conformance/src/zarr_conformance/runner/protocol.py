@@ -124,7 +124,7 @@ def read_store(store: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the metadata documents and all values in a directory store."""
     documents: dict[str, Any] = {}
     stored = {}
-    for file in sorted(it for it in store.rglob("*") if it.is_file()):
+    for file in sorted(item for item in store.rglob("*") if item.is_file()):
         key = file.relative_to(store).as_posix()
         stored[key] = _head(file)
         if file.name in _DOCUMENTS or file.suffix == ".json":

@@ -183,9 +183,9 @@ class _Worker(AdapterSession):
     def capabilities(self) -> dict[str, Any]:
         """Start the adapter and return its capabilities."""
         response = self.start()
-        found = response.get("result", {})
+        capabilities = response.get("result", {})
         if not all(
-            isinstance(found.get(name), kind)
+            isinstance(capabilities.get(name), kind)
             for name, kind in (
                 ("implementation", str),
                 ("version", str),
@@ -195,12 +195,12 @@ class _Worker(AdapterSession):
         ):
             self.close()
             raise AdapterDiedError(f"invalid capabilities: {response}")
-        if (spoken := found.get("protocol", PROTOCOL)) != PROTOCOL:
+        if (spoken := capabilities.get("protocol", PROTOCOL)) != PROTOCOL:
             self.close()
             raise AdapterDiedError(
                 f"it has version {spoken!r} of the protocol, but this zarr-conformance has {PROTOCOL}"
             )
-        return dict(found)
+        return dict(capabilities)
 
     def outcome(self, case: Case, capabilities: dict[str, Any]) -> Outcome:
         """Run one case."""
@@ -214,7 +214,7 @@ class _Worker(AdapterSession):
         if changes:
             recreate_store(case, store)
         before = _file_states(original)
-        if {os.path.relpath(it[0], original).replace(os.sep, "/") for it in before} != {
+        if {os.path.relpath(item[0], original).replace(os.sep, "/") for item in before} != {
             *case.store
         }:
             return _unsupported(case, "the file system cannot hold the keys of its store")
@@ -251,9 +251,9 @@ class _Worker(AdapterSession):
 
 def _file_states(store: Path) -> list[tuple[str, int, int]]:
     """Return sizes and modification times of all files, to detect changes."""
-    found = []
+    states = []
     for folder, _, files in os.walk(store):
         for name in files:
             state = os.stat(os.path.join(folder, name))
-            found.append((os.path.join(folder, name), state.st_size, state.st_mtime_ns))
-    return sorted(found)
+            states.append((os.path.join(folder, name), state.st_size, state.st_mtime_ns))
+    return sorted(states)

@@ -101,10 +101,10 @@ def run_command(args: argparse.Namespace) -> int:
     runs: list[ImplementationResults] = []
     status = 2 if missing else 0
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        place = Path(folder) / "corpus"
-        write_folder(place, cases)
+        corpus_path = Path(folder) / "corpus"
+        write_folder(corpus_path, cases)
         for implementation in implementations:
-            done = _test(implementation, place, cases, args.jobs, limits)
+            done = _test(implementation, corpus_path, cases, args.jobs, limits)
             if done is None:
                 status = 2
                 continue
@@ -127,12 +127,12 @@ def run_command(args: argparse.Namespace) -> int:
 
 
 def _test(
-    implementation: Implementation, place: Path, cases: Sequence[Case], jobs: int, limits: Limits
+    implementation: Implementation, corpus: Path, cases: Sequence[Case], jobs: int, limits: Limits
 ) -> ImplementationResults | None:
     """Test one implementation; print an error and return None if it cannot be started."""
     progress = Progress(implementation.name or "…", len(cases))
     try:
-        done = run(implementation, place, cases, jobs, progress, limits)
+        done = run(implementation, corpus, cases, jobs, progress, limits)
     except AdapterError as error:
         name = implementation.name or shlex.join(implementation.command)
         print(printable(f"zarr-conformance: {name} failed: {error}"), file=sys.stderr)
@@ -147,7 +147,7 @@ def _test(
 
 
 def _print_failures(run: ImplementationResults, verbose: bool) -> None:
-    wrong = [it for it in run.results if it.grade in ("fail", "crash") and not it.known]
+    wrong = [item for item in run.results if item.grade in ("fail", "crash") and not item.known]
     for result in wrong if verbose else wrong[:_PRINTED]:
         reason = result.reason if verbose else truncate(result.reason.split("\n")[0], 160)
         print(printable(f"  {result.case}: {reason}"))
@@ -162,23 +162,23 @@ def _print_failures(run: ImplementationResults, verbose: bool) -> None:
 
 def _implementations(args: argparse.Namespace) -> tuple[list[Implementation], bool]:
     """Return the implementations to test, and whether any is not installed."""
-    found: list[Implementation] = []
+    implementations: list[Implementation] = []
     absent = False
     for name in args.impl:
         if name == "all":
-            installed = [it for it in BUNDLED_ADAPTERS.values() if not it.missing()]
-            found += [Implementation(it.name, it.command()) for it in installed]
+            installed = [adapter for adapter in BUNDLED_ADAPTERS.values() if not adapter.missing()]
+            implementations += [Implementation(item.name, item.command()) for item in installed]
         elif name not in BUNDLED_ADAPTERS:
             raise UsageError(f"no adapter for {name!r}; available: {', '.join(BUNDLED_ADAPTERS)}")
         elif reason := BUNDLED_ADAPTERS[name].missing():
             absent = True
             print(f"zarr-conformance: {name} is not available: {reason}", file=sys.stderr)
         else:
-            found.append(Implementation(name, BUNDLED_ADAPTERS[name].command()))
-    found += [Implementation("", shlex.split(command)) for command in args.command]
-    if not found and not absent:
+            implementations.append(Implementation(name, BUNDLED_ADAPTERS[name].command()))
+    implementations += [Implementation("", shlex.split(command)) for command in args.command]
+    if not implementations and not absent:
         raise UsageError("no implementation; pass --impl NAME or --command PROGRAM")
-    return found, absent
+    return implementations, absent
 
 
 def _baseline(file: Path | None, required: bool = True) -> Any:
@@ -190,7 +190,7 @@ def _baseline(file: Path | None, required: bool = True) -> Any:
         raise UsageError(f"{file}: {error}") from error
 
 
-def read_cases(place: Path | None) -> list[Case]:
+def read_cases(corpus: Path | None) -> list[Case]:
     """Return the cases of a corpus: of a directory or an archive, or the own ones.
 
     Raises
@@ -198,10 +198,10 @@ def read_cases(place: Path | None) -> list[Case]:
     UsageError
         If it is not a corpus.
     """
-    if place is None:
+    if corpus is None:
         return list(all_cases())
     try:
-        return list(read_corpus(place).cases)
+        return list(read_corpus(corpus).cases)
     except CorpusError as error:
         raise UsageError(str(error)) from error
 

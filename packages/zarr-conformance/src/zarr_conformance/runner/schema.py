@@ -45,9 +45,9 @@ def _problems(schema: dict[str, Any], value: Any, pointer: str) -> Iterator[str]
     if "$ref" in schema:
         schema = protocol_schema()["$defs"][schema["$ref"].rpartition("/")[2]]
     if "anyOf" in schema:
-        found = [list(_problems(it, value, pointer)) for it in schema["anyOf"]]
-        if all(found):
-            yield from min(found, key=len)
+        by_form = [list(_problems(element, value, pointer)) for element in schema["anyOf"]]
+        if all(by_form):
+            yield from min(by_form, key=len)
         return
     if "const" in schema and value != schema["const"]:
         yield f"{where} is {value!r}, expected {schema['const']!r}"

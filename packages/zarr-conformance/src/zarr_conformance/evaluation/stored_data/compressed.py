@@ -166,9 +166,9 @@ def decode_blosc(
         raise StoredDataError(f"blosc: the header has {cbytes} bytes, the chunk {len(data)}")
     if version != 2:
         raise StoredDataError(f"blosc: version {version} of the format")
-    found = (flags & 1) | (flags >> 1 & 2)
-    if found != shuffle:
-        raise StoredDataError(f"blosc: the shuffle is {found} instead of {shuffle}")
+    shuffles = (flags & 1) | (flags >> 1 & 2)
+    if shuffles != shuffle:
+        raise StoredDataError(f"blosc: the shuffle is {shuffles} instead of {shuffle}")
     if shuffle and 0 < typesize < 256 and stored_typesize != typesize:
         raise StoredDataError(f"blosc: the typesize is {stored_typesize} instead of {typesize}")
     if flags >> 5 != _BLOSC_FORMATS[cname] and not flags & 2:

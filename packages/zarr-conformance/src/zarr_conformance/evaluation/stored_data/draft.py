@@ -42,7 +42,7 @@ def data_type(definition: Any) -> ElementType:
 def _fill(kind: ElementType, value: Any) -> bytes:
     """Convert a fill value, which may also be a string of all binary or hexadecimal digits."""
     if isinstance(value, list):
-        value = ["Infinity" if it == "+Infinity" else it for it in value]
+        value = ["Infinity" if item == "+Infinity" else item for item in value]
     if isinstance(value, str) and value.startswith(("0x", "0b")):
         digits, bits = value[2:], 4 if value.startswith("0x") else 1
         if len(digits) * bits != 8 * kind.size:
@@ -86,7 +86,7 @@ def read_array(stored: Mapping[str, bytes], prefix: str, document: Mapping[str, 
         lengths,
         fill,
         get,
-        lambda it: _decode(document, it, lengths, kind),
+        lambda item: _decode(document, item, lengths, kind),
     )
 
 
@@ -96,7 +96,9 @@ def _chunks_per_shard(document: Mapping[str, Any]) -> Shape | None:
     if not transformers:
         return None
     if len(transformers) > 1 or transformers[0].get("extension") != SHARDING:
-        raise UnknownExtensionError(str([it.get("extension") for it in transformers]))
+        raise UnknownExtensionError(
+            str([transformer.get("extension") for transformer in transformers])
+        )
     return tuple(transformers[0]["configuration"]["chunks_per_shard"])
 
 
@@ -106,7 +108,7 @@ def _inner(data: bytes, counts: Shape, at: Shape) -> bytes | None:
     if len(data) < size:
         raise StoredDataError(f"the shard has {len(data)} bytes, its index {size}")
     index = np.frombuffer(data[len(data) - size :], "<u8").reshape(*counts, 2)
-    offset, length = (int(it) for it in index[at])
+    offset, length = (int(item) for item in index[at])
     if offset == length == EMPTY:
         return None
     if offset + length > len(data) - size:

@@ -178,7 +178,7 @@ def _octets(size: int) -> Callable[[Any], bytes]:
         if (
             not isinstance(value, list)
             or len(value) != size
-            or not all(type(it) is int and 0 <= it < 256 for it in value)
+            or not all(type(item) is int and 0 <= item < 256 for item in value)
         ):
             raise StoredDataError(f"the fill value {value!r} is not a list of {size} bytes")
         return bytes(value)
@@ -228,7 +228,7 @@ def type_of_version_3(definition: Any) -> ElementType:
     if name == "bool":
         return number_type("b", 1)
     if match := re.fullmatch(r"(u?int)(8|16|32|64)|(float)(16|32|64)|(complex)(64|128)", name):
-        kind, bits = (it for it in match.groups() if it)
+        kind, bits = (group for group in match.groups() if group)
         return number_type(_KINDS[kind], int(bits) // 8)
     if match := re.fullmatch(r"r([1-9][0-9]*)", name):
         if int(match[1]) % 8:

@@ -54,7 +54,7 @@ def _constant(name: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError(f"an object with two members of one name: {[name for name, _ in pairs]}")
-    return found
+    return members

@@ -80,9 +80,9 @@ def _elements(
     values = case.expect.node.values if isinstance(case.expect, Accept | Either) else None
     if values is not None and values.kind == "json":
         raise UnknownExtensionError("elements of variable size")
-    found = read(stored, prefix, document)
-    if values is not None and found != values.data:
-        yield f"written elements: {difference(values.data, found)}"
+    elements = read(stored, prefix, document)
+    if values is not None and elements != values.data:
+        yield f"written elements: {difference(values.data, elements)}"
 
 
 def _unexpected_keys(
@@ -121,11 +121,11 @@ def _version_3(case: Case, stored: Stored, documents: Mapping[str, Any]) -> Iter
         return
     is_array = document.get("node_type") == "array"
     if case.operation == "create":
-        given = case.document
-        judge = metadata.array_problems_3 if "shape" in given else metadata.group_problems_3
-        found = [f"{key}: {it}" for it in judge(given, document)]
-        yield from found
-        if found or not is_array:
+        requested = case.document
+        judge = metadata.array_problems_3 if "shape" in requested else metadata.group_problems_3
+        problems = [f"{key}: {item}" for item in judge(requested, document)]
+        yield from problems
+        if problems or not is_array:
             return
         yield from _parents(case, documents)
     if not is_array:
@@ -152,18 +152,18 @@ def _parents(case: Case, documents: Mapping[str, Any]) -> Iterator[str]:
 
 def _version_2(case: Case, stored: Stored, documents: Mapping[str, Any]) -> Iterator[str]:
     prefix = _prefix(case)
-    given = case.document if case.operation == "create" else None
+    requested = case.document if case.operation == "create" else None
     is_array = f"{prefix}.zarray" in stored
-    if given is not None:
-        expected = f"{prefix}{'.zarray' if 'shape' in given else '.zgroup'}"
+    if requested is not None:
+        expected = f"{prefix}{'.zarray' if 'shape' in requested else '.zgroup'}"
         if expected not in stored:
             yield f"{expected} is missing after the operation"
             return
-        attributes = given.get("attributes")
+        attributes = requested.get("attributes")
         if attributes:
             written = documents.get(f"{prefix}.zattrs", {})
-            found = {"attributes": written} if isinstance(written, dict) else {}
-            yield from metadata.attribute_problems({"attributes": attributes}, found)
+            merged = {"attributes": written} if isinstance(written, dict) else {}
+            yield from metadata.attribute_problems({"attributes": attributes}, merged)
     for key, document in documents.items():
         if key.endswith(".zgroup") and document != {"zarr_format": 2}:
             yield f"{key} is {document!r}"
@@ -171,16 +171,16 @@ def _version_2(case: Case, stored: Stored, documents: Mapping[str, Any]) -> Iter
         return
     key = f"{prefix}.zarray"
     document = documents[key] if key in documents else parse_json(stored[key], key)
-    if given is not None:
+    if requested is not None:
         problems = metadata.array_problems_2(
-            {name: it for name, it in given.items() if name != "attributes"}, document
+            {name: value for name, value in requested.items() if name != "attributes"}, document
         )
-        found_problems = [f"{key}: {it}" for it in problems]
+        found_problems = [f"{key}: {problem}" for problem in problems]
         yield from found_problems
         if found_problems:
             return
     yield from _elements(case, stored, prefix, document, version_2.read_array)
-    if given is not None:
+    if requested is not None:
         separator = document.get("dimension_separator", ".")
         yield from _unexpected_keys(
             case,
@@ -208,9 +208,11 @@ def _draft(case: Case, stored: Stored, documents: Mapping[str, Any]) -> Iterator
         return
     document = documents[key] if key in documents else parse_json(stored[key], key)
     if case.operation == "create":
-        found = [f"{key}: {it}" for it in metadata.array_problems_draft(case.document, document)]
-        yield from found
-        if found:
+        problems = [
+            f"{key}: {item}" for item in metadata.array_problems_draft(case.document, document)
+        ]
+        yield from problems
+        if problems:
             return
     prefix = f"data{below}/"
     yield from _elements(case, stored, prefix, document, draft.read_array)

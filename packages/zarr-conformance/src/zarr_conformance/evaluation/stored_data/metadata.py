@@ -32,44 +32,50 @@ _REQUIRED_3 = (
 _OPTIONAL_3 = ("attributes", "dimension_names", "storage_transformers")
 
 
-def array_problems_3(given: Document, written: Document) -> Iterator[str]:
+def array_problems_3(requested: Document, written: Document) -> Iterator[str]:
     """Yield differences between array metadata of version 3 and what was written."""
     for member in _REQUIRED_3:
         if member not in written:
             yield f"{member} is missing"
             return
-    yield from _plain_problems(given, written, ("zarr_format", "node_type", "shape"))
+    yield from _plain_problems(requested, written, ("zarr_format", "node_type", "shape"))
     for number in (written["zarr_format"], *written["shape"]):
         if type(number) is not int:
             yield f"{number!r} is written with a fraction or exponent"
     yield from _fill_problems(
-        given, written, lambda it: type_of_version_3(it["data_type"]), given["data_type"]
+        requested,
+        written,
+        lambda item: type_of_version_3(item["data_type"]),
+        requested["data_type"],
     )
-    has_order = _has_byte_order(given["data_type"])
+    has_order = _has_byte_order(requested["data_type"])
     for member in ("data_type", "chunk_grid", "chunk_key_encoding"):
-        yield from _definition_problems(member, given[member], written[member], has_order)
-    yield from _chain_problems("codecs", given["codecs"], written["codecs"], has_order)
+        yield from _definition_problems(member, requested[member], written[member], has_order)
+    yield from _chain_problems("codecs", requested["codecs"], written["codecs"], has_order)
     yield from _chain_problems(
         "storage_transformers",
-        given.get("storage_transformers", []),
+        requested.get("storage_transformers", []),
         written.get("storage_transformers", []),
         has_order,
     )
-    names = [it.get("dimension_names") or [None] * len(given["shape"]) for it in (given, written)]
+    names = [
+        item.get("dimension_names") or [None] * len(requested["shape"])
+        for item in (requested, written)
+    ]
     if names[0] != names[1]:
         yield f"dimension_names: {names[1]!r} instead of {names[0]!r}"
-    yield from attribute_problems(given, written)
-    known = {*given, *_REQUIRED_3, *_OPTIONAL_3}
+    yield from attribute_problems(requested, written)
+    known = {*requested, *_REQUIRED_3, *_OPTIONAL_3}
     yield from _unknown_problems(written, known)
 
 
-def group_problems_3(given: Document, written: Document) -> Iterator[str]:
+def group_problems_3(requested: Document, written: Document) -> Iterator[str]:
     """Yield differences between group metadata of version 3 and what was written."""
     if written.get("zarr_format") != 3 or written.get("node_type") != "group":
         yield "zarr_format and node_type are not those of a group"
-    yield from attribute_problems(given, written)
+    yield from attribute_problems(requested, written)
     yield from _unknown_problems(
-        written, {*given, "zarr_format", "node_type", "attributes", "consolidated_metadata"}
+        written, {*requested, "zarr_format", "node_type", "attributes", "consolidated_metadata"}
     )
 
 
@@ -80,41 +86,43 @@ def _unknown_problems(written: Document, known: set[str]) -> Iterator[str]:
             yield f"{name} is unknown, and other implementations must not open the node"
 
 
-def attribute_problems(given: Document, written: Document) -> Iterator[str]:
+def attribute_problems(requested: Document, written: Document) -> Iterator[str]:
     """Yield attributes that were not written; implementations may add others."""
-    expected, found = given.get("attributes") or {}, written.get("attributes", {})
-    if not isinstance(found, dict):
-        yield f"attributes: {found!r} is not an object"
+    expected, actual = requested.get("attributes") or {}, written.get("attributes", {})
+    if not isinstance(actual, dict):
+        yield f"attributes: {actual!r} is not an object"
         return
     for name, value in expected.items():
-        if name not in found:
+        if name not in actual:
             yield f"attributes: {name} is missing"
-        elif not same(value, found[name]):
-            yield f"attributes: {name} is {found[name]!r} instead of {value!r}"
+        elif not same(value, actual[name]):
+            yield f"attributes: {name} is {actual[name]!r} instead of {value!r}"
 
 
-def _plain_problems(given: Document, written: Document, members: tuple[str, ...]) -> Iterator[str]:
+def _plain_problems(
+    requested: Document, written: Document, members: tuple[str, ...]
+) -> Iterator[str]:
     for member in members:
-        if not same(given[member], written[member]):
-            yield f"{member}: {written[member]!r} instead of {given[member]!r}"
+        if not same(requested[member], written[member]):
+            yield f"{member}: {written[member]!r} instead of {requested[member]!r}"
 
 
 def _fill_problems(
-    given: Document, written: Document, kind_of: Callable[[Document], ElementType], name: Any
+    requested: Document, written: Document, kind_of: Callable[[Document], ElementType], name: Any
 ) -> Iterator[str]:
     """Compare the bits of fill values; those of unknown data types as JSON."""
     try:
-        kind = kind_of(given)
+        kind = kind_of(requested)
     except UnknownExtensionError:
         return  # cases with such types have the exact document
-    expected, found = given["fill_value"], written["fill_value"]
-    if None in (expected, found):
-        if found is not expected:
-            yield f"fill_value: {found!r} instead of {expected!r}"
+    expected, actual = requested["fill_value"], written["fill_value"]
+    if None in (expected, actual):
+        if actual is not expected:
+            yield f"fill_value: {actual!r} instead of {expected!r}"
         return
     try:
-        if kind.fill(found) != kind.fill(expected):
-            yield f"fill_value: {found!r} instead of {expected!r}, for {name!r}"
+        if kind.fill(actual) != kind.fill(expected):
+            yield f"fill_value: {actual!r} instead of {expected!r}, for {name!r}"
     except StoredDataError as error:
         yield f"fill_value: {error}"
 
@@ -145,11 +153,11 @@ _STRICT = frozenset(
 )
 
 
-def _definition_problems(at: str, given: Any, written: Any, has_order: bool) -> Iterator[str]:
+def _definition_problems(at: str, requested: Any, written: Any, has_order: bool) -> Iterator[str]:
     """Yield differences between two extension definitions of version 3."""
-    name, expected = split(given)
+    name, expected = split(requested)
     try:
-        found_name, found = split(written)
+        found_name, actual = split(written)
     except StoredDataError as error:
         yield f"{at}: {error}"
         return
@@ -157,19 +165,19 @@ def _definition_problems(at: str, given: Any, written: Any, has_order: bool) -> 
         yield f"{at}: {found_name} instead of {name}"
         return
     defaults = _DEFAULTS.get(name, {})
-    expected, found = defaults | expected, defaults | found
+    expected, actual = defaults | expected, defaults | actual
     if name == "bytes" and not has_order:  # endian has no meaning
-        expected, found = (
-            {member: it for member, it in one.items() if member != "endian"}
-            for one in (expected, found)
+        expected, actual = (
+            {member: value for member, value in one.items() if member != "endian"}
+            for one in (expected, actual)
         )
     if name == "blosc" and expected.get("shuffle") == "noshuffle":  # nor has typesize
-        expected, found = (
-            {member: it for member, it in one.items() if member != "typesize"}
-            for one in (expected, found)
+        expected, actual = (
+            {member: value for member, value in one.items() if member != "typesize"}
+            for one in (expected, actual)
         )
-    for member in sorted(expected.keys() | found.keys()):
-        if member not in found:
+    for member in sorted(expected.keys() | actual.keys()):
+        if member not in actual:
             yield f"{at}: {name}: {member} is missing"
         elif member not in expected:
             if name not in _STRICT:  # it may be a default, which its specification defines
@@ -178,17 +186,17 @@ def _definition_problems(at: str, given: Any, written: Any, has_order: bool) -> 
         elif member in _CHAINS and isinstance(expected[member], list):
             order = has_order or member == "index_codecs"
             yield from _chain_problems(
-                f"{at}: {name}: {member}", expected[member], found[member], order
+                f"{at}: {name}: {member}", expected[member], actual[member], order
             )
-        elif not same(expected[member], found[member]):
-            yield f"{at}: {name}: {member} is {found[member]!r} instead of {expected[member]!r}"
+        elif not same(expected[member], actual[member]):
+            yield f"{at}: {name}: {member} is {actual[member]!r} instead of {expected[member]!r}"
 
 
-def _chain_problems(at: str, given: Any, written: Any, has_order: bool) -> Iterator[str]:
-    if not isinstance(written, list) or len(written) != len(given):
-        yield f"{at}: {written!r} instead of {given!r}"
+def _chain_problems(at: str, requested: Any, written: Any, has_order: bool) -> Iterator[str]:
+    if not isinstance(written, list) or len(written) != len(requested):
+        yield f"{at}: {written!r} instead of {requested!r}"
         return
-    for number, (one, other) in enumerate(zip(given, written, strict=True)):
+    for number, (one, other) in enumerate(zip(requested, written, strict=True)):
         yield from _definition_problems(f"{at}/{number}", one, other, has_order)
         if isinstance(one, dict) and one.get("name") == "cast_value":
             has_order = _has_byte_order(one.get("configuration", {}).get("data_type"))
@@ -200,59 +208,61 @@ _MEMBERS_2 = ("zarr_format", "shape", "chunks", "dtype", "compressor", "fill_val
               "filters")  # fmt: skip
 
 
-def array_problems_2(given: Document, written: Document) -> Iterator[str]:
+def array_problems_2(requested: Document, written: Document) -> Iterator[str]:
     """Yield differences between a ``.zarray`` and what was written."""
     for member in _MEMBERS_2:
         if member not in written:
             yield f"{member} is missing"
             return
-    yield from _plain_problems(given, written, ("zarr_format", "shape", "chunks", "dtype"))
+    yield from _plain_problems(requested, written, ("zarr_format", "shape", "chunks", "dtype"))
     if written["order"] not in ("C", "F"):
         yield f"order is {written['order']!r}"
-    elif len(given["shape"]) > 1:  # both orders of one dimension are the same
-        yield from _plain_problems(given, written, ("order",))
+    elif len(requested["shape"]) > 1:  # both orders of one dimension are the same
+        yield from _plain_problems(requested, written, ("order",))
     yield from _fill_problems(
-        given, written, lambda it: type_of_version_2(it["dtype"])[0], given["dtype"]
+        requested, written, lambda item: type_of_version_2(item["dtype"])[0], requested["dtype"]
     )
-    separators = [it.get("dimension_separator", ".") for it in (given, written)]
+    separators = [item.get("dimension_separator", ".") for item in (requested, written)]
     if separators[0] != separators[1]:
         yield f"dimension_separator: {separators[1]!r} instead of {separators[0]!r}"
-    size = _size_of(given, lambda it: type_of_version_2(it["dtype"])[0])
-    one, other = ([] if it["compressor"] is None else [it["compressor"]] for it in (given, written))
+    size = _size_of(requested, lambda item: type_of_version_2(item["dtype"])[0])
+    one, other = (
+        [] if item["compressor"] is None else [item["compressor"]] for item in (requested, written)
+    )
     yield from _numcodecs_problems("compressor", one, other, size)
-    one, other = given["filters"] or [], written["filters"] or []
+    one, other = requested["filters"] or [], written["filters"] or []
     yield from _numcodecs_problems("filters", one, other, size)
-    for name in written.keys() - {*_MEMBERS_2, "dimension_separator", *given}:
+    for name in written.keys() - {*_MEMBERS_2, "dimension_separator", *requested}:
         yield f"{name} is not a member of .zarray"
 
 
-def _size_of(given: Document, kind_of: Callable[[Document], ElementType]) -> int:
+def _size_of(requested: Document, kind_of: Callable[[Document], ElementType]) -> int:
     try:
-        return kind_of(given).size
+        return kind_of(requested).size
     except UnknownExtensionError:
         return 0
 
 
-def _numcodecs_problems(at: str, given: list[Any], written: Any, size: int) -> Iterator[str]:
+def _numcodecs_problems(at: str, requested: list[Any], written: Any, size: int) -> Iterator[str]:
     """Compare codecs; implementations may also write parameters that were not given.
 
     ``size`` is that of an element, which selects the shuffle -1 of Blosc.
     """
-    if not isinstance(written, list) or len(written) != len(given):
-        yield f"{at}: {written!r} instead of {given!r}"
+    if not isinstance(written, list) or len(written) != len(requested):
+        yield f"{at}: {written!r} instead of {requested!r}"
         return
-    for one, other in zip(given, written, strict=True):
+    for one, other in zip(requested, written, strict=True):
         if not isinstance(other, dict):
             yield f"{at}: {other!r} is not an object"
             continue
         for member, value in one.items():
-            found = other.get(member)
+            actual = other.get(member)
             if member not in other and (value is None or value is False):
                 continue  # the default of numcodecs
-            if member == "shuffle" and value == -1 and found == (2 if size == 1 else 1):
+            if member == "shuffle" and value == -1 and actual == (2 if size == 1 else 1):
                 continue  # the choice of Blosc
-            if member not in other or not same(value, found):
-                yield f"{at}: {member} is {found!r} instead of {value!r}"
+            if member not in other or not same(value, actual):
+                yield f"{at}: {member} is {actual!r} instead of {value!r}"
 
 
 # --- the draft of version 3 ---
@@ -261,34 +271,36 @@ _REQUIRED_DRAFT = ("shape", "data_type", "chunk_grid", "chunk_memory_layout", "f
                    "attributes", "extensions")  # fmt: skip
 
 
-def array_problems_draft(given: Document, written: Document) -> Iterator[str]:
+def array_problems_draft(requested: Document, written: Document) -> Iterator[str]:
     """Yield differences between array metadata of the draft and what was written."""
     for member in _REQUIRED_DRAFT:
         if member not in written:
             yield f"{member} is missing"
             return
-    yield from _plain_problems(given, written, ("shape", "data_type", "chunk_grid"))
-    if len(given["shape"]) > 1 or written["chunk_memory_layout"] not in ("C", "F"):
+    yield from _plain_problems(requested, written, ("shape", "data_type", "chunk_grid"))
+    if len(requested["shape"]) > 1 or written["chunk_memory_layout"] not in ("C", "F"):
         # Both layouts of one dimension are the same.
-        yield from _plain_problems(given, written, ("chunk_memory_layout",))
+        yield from _plain_problems(requested, written, ("chunk_memory_layout",))
     yield from _fill_problems(
-        given, written, lambda it: draft_data_type(it["data_type"]), given["data_type"]
+        requested, written, lambda item: draft_data_type(item["data_type"]), requested["data_type"]
     )
-    size = _size_of(given, lambda it: draft_data_type(it["data_type"]))
-    yield from _draft_codec_problems(given.get("codecs", []), written.get("codecs", []), size)
+    size = _size_of(requested, lambda item: draft_data_type(item["data_type"]))
+    yield from _draft_codec_problems(requested.get("codecs", []), written.get("codecs", []), size)
     for member in ("storage_transformers", "extensions"):
-        expected, found = given.get(member) or [], written.get(member) or []
-        if not same(expected, found):
-            yield f"{member}: {found!r} instead of {expected!r}"
-    yield from attribute_problems(given, written)
+        expected, actual = requested.get(member) or [], written.get(member) or []
+        if not same(expected, actual):
+            yield f"{member}: {actual!r} instead of {expected!r}"
+    yield from attribute_problems(requested, written)
     for name in written.keys() - DRAFT_MEMBERS:
         yield f"{name} is not a member of array metadata"
 
 
-def _draft_codec_problems(given: list[Any], written: Any, size: int) -> Iterator[str]:
-    types = [[it.get("type") for it in one] for one in (given, written)]
+def _draft_codec_problems(requested: list[Any], written: Any, size: int) -> Iterator[str]:
+    types = [[item.get("type") for item in one] for one in (requested, written)]
     if types[0] != types[1]:
         yield f"codecs: {types[1]!r} instead of {types[0]!r}"
         return
-    one, other = ([it.get("configuration", {}) for it in chain] for chain in (given, written))
+    one, other = (
+        [item.get("configuration", {}) for item in chain] for chain in (requested, written)
+    )
     yield from _numcodecs_problems("codecs", one, other, size)

@@ -58,7 +58,7 @@ def _decode_bytes(codec: Any, data: bytes, dtype: Any) -> bytes:
     """Decode a compressor, or a filter for bytes."""
     if not isinstance(codec, dict) or not isinstance(codec.get("id"), str):
         raise StoredDataError(f"the codec {codec!r} has no id")
-    parameters = {name: it for name, it in codec.items() if name != "id"}
+    parameters = {name: value for name, value in codec.items() if name != "id"}
     match codec["id"]:
         case "zlib":
             return compressed.decode_zlib(data, parameters.get("level"))

@@ -127,8 +127,10 @@ def decode_chunk(
     codecs: Iterable[Any], data: bytes, shape: Shape, kind: ElementType, fill: bytes
 ) -> Octets:
     """Decode a chunk or an inner chunk."""
-    chain = [split(it) for it in codecs]
-    serial = next((n for n, it in enumerate(chain) if it[0] in ("bytes", "sharding_indexed")), None)
+    chain = [split(codec) for codec in codecs]
+    serial = next(
+        (n for n, codec in enumerate(chain) if codec[0] in ("bytes", "sharding_indexed")), None
+    )
     if serial is None:
         raise UnknownExtensionError(str([name for name, _ in chain]))
     for name, configuration in reversed(chain[serial + 1 :]):
@@ -164,15 +166,16 @@ def decode_bytes(name: str, configuration: Mapping[str, Any], data: bytes) -> by
     if name == "gzip":
         return compressed.decode_gzip(data, _required(name, configuration, "level"))
     if name == "zstd":
-        level, checked = (_required(name, {"checksum": False, **configuration}, it)
-                          for it in ("level", "checksum"))  # fmt: skip
+        level, checked = (_required(name, {"checksum": False, **configuration}, item)
+                          for item in ("level", "checksum"))  # fmt: skip
         del level  # it is not stored in frames
         return compressed.decode_zstd(data, checked)
     if name == "crc32c":
         return compressed.decode_crc32c(data)
     if name == "blosc":
         cname, clevel, shuffle, blocksize = (
-            _required(name, configuration, it) for it in ("cname", "clevel", "shuffle", "blocksize")
+            _required(name, configuration, item)
+            for item in ("cname", "clevel", "shuffle", "blocksize")
         )
         if shuffle not in compressed.BLOSC_SHUFFLES:
             raise StoredDataError(f"blosc: shuffle is {shuffle!r}")
@@ -204,7 +207,7 @@ def _decode_shard(
     ):
         raise StoredDataError(f"sharding_indexed: chunk_shape {lengths} in shards of {shape}")
     counts = chunk_counts(shape, lengths)
-    size = 16 * prod(counts) + 4 * sum(split(it)[0] == "crc32c" for it in index_codecs)
+    size = 16 * prod(counts) + 4 * sum(split(codec)[0] == "crc32c" for codec in index_codecs)
     if len(data) < size:
         raise StoredDataError(f"the shard has {len(data)} bytes, its index {size}")
     at_start = location == "start"
@@ -217,7 +220,7 @@ def _decode_shard(
     low, high = (size, len(data)) if at_start else (0, len(data) - size)
 
     def inner(coords: Shape) -> bytes | None:
-        offset, length = (int(it) for it in index[coords])
+        offset, length = (int(item) for item in index[coords])
         if offset == length == EMPTY:
             return None
         if offset < low or offset + length > high:
@@ -228,6 +231,6 @@ def _decode_shard(
         return data[offset : offset + length]
 
     elements = assemble(
-        shape, lengths, fill, inner, lambda it: decode_chunk(codecs, it, lengths, kind, fill)
+        shape, lengths, fill, inner, lambda item: decode_chunk(codecs, item, lengths, kind, fill)
     )
     return np.frombuffer(elements, np.uint8).reshape(*shape, kind.size)
