@@ -1,4 +1,4 @@
-"""Results as JSON, JUnit XML, badges and text."""
+"""Results as JSON, JUnit XML and text."""
 
 import json
 from dataclasses import replace
@@ -10,7 +10,6 @@ from zarr_conformance.corpus.archive import corpus_digest
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.corpus.case import Accept, Case, Node, Reject
 from zarr_conformance.evaluation.response import Response, Verdict
-from zarr_conformance.report.badge import badge
 from zarr_conformance.report.coverage import coverage
 from zarr_conformance.report.details import details
 from zarr_conformance.report.junit import junit
@@ -187,7 +186,6 @@ def test_a_run_that_accepts_nothing():
     assert told.accepts_nothing
     assert told.percent == 100
     assert "accepts no valid data" in summary_line(run, CASES)
-    assert "#b3382c" in badge(run, CASES)
     suite = ElementTree.fromstring(junit([run], CASES).encode())[0]
     assert suite.get("failures") == "1"
     assert suite[-1].get("name") == "accepts-valid-data"
@@ -223,25 +221,6 @@ def test_junit():
     assert f"--only {CORPUS[1].id}" in failure.text
     assert tests[2].find("error").get("type") == "crash"
     assert list(tests[-1]) == []
-
-
-@pytest.mark.parametrize(
-    ("grades", "state"),
-    [
-        ({}, "40 / 40 judged / 40"),
-        ({"fail": 1}, "39 / 40 judged / 40"),
-        ({"unsupported": 40}, "0 / 0 judged / 40, accepts no valid data"),
-        ({"unsupported": 30}, "10 / 10 judged / 40"),  # neutral: too few are judged
-    ],
-)
-def test_badge(grades, state):
-    drawn = badge(some(HOSTILE, **grades), CASES)
-    root = ElementTree.fromstring(drawn)
-    texts = [it.text for it in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert texts[0] == "zarr conformance"
-    assert texts[1].startswith(state)
-    assert "http" not in drawn.replace("http://www.w3.org/2000/svg", "")
-    assert ("#2a7d3f" in drawn) == (not grades)
 
 
 def test_coverage_has_gaps():

@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     add("implementations", "list the implementations that have adapters")
     built = add("build", "write the corpus to a directory or an archive")
     built.add_argument(
-        "place",
+        "target",
         type=Path,
         help="a directory, or a name that ends in .tar.gz and may contain {version}",
     )
@@ -65,9 +65,6 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--store", type=Path, metavar="DIR", help="write its store to this directory")
     listed = add("clauses", "list clauses with the number of their cases")
     listed.add_argument("specification", nargs="?", help="its name; default: all")
-    listed.add_argument(
-        "--missing", action="store_true", help="only clauses without cases, one per line"
-    )
     report = add("report", "create a report from the results of several runs")
     report.add_argument("results", type=Path, nargs="+", help="files written by run --json")
     add_corpus(report)

@@ -68,9 +68,8 @@ def _rows(array: StoredArray) -> Iterator[str]:
     sharded, counts = array.is_sharded, [prod(axis.count for axis in array.axes)]
     if sharded:
         inner = array.inner_codecs.decoded.shape
-        counts.append(
-            prod(-(-length // n) for length, n in zip(array.metadata.shape, inner, strict=True))
-        )
+        lengths = zip(array.metadata.shape, inner, strict=True)
+        counts.append(prod(-(-whole // part) for whole, part in lengths))
     chunk, shard = chunk_lengths(array), stored_lengths(array)
     columns = ["Array", *(["Shard"] if sharded else []), "Chunk"]
     span = len(columns)
@@ -98,10 +97,9 @@ def _encoder(codec: Encoder) -> str:
         for name, value in codec.configuration.items()
         if not isinstance(value, dict | list) or name == "order"
     )
-    label = f"{codec.name}({options})" if options else codec.name
-    title = f"{codec.name} {json.dumps(codec.configuration, ensure_ascii=False)}: {codec.origin}"[
-        :600
-    ]
+    label = codec.name + (f"({options})" if options else "")
+    configuration = json.dumps(codec.configuration, ensure_ascii=False)
+    title = f"{codec.name} {configuration}: {codec.origin}"[:600]
     style = "padding-left:1.2em" if codec.within_shard else None
     name = tag("span", text(label, 120), style=CODE)
     return tag(

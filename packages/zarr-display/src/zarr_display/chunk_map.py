@@ -339,9 +339,7 @@ def _other_dimensions(array: StoredArray, shown: tuple[int, ...], fixed: Mapping
     others = [number for number in range(len(array.metadata.shape)) if number not in shown]
     summed = [_name(array, number) for number in others if number not in fixed]
     parts = [f"summed over {', '.join(summed)}"] if summed else []
-    return ", ".join(
-        [*parts, *(f"{_name(array, dimension)} = {index}" for dimension, index in fixed.items())]
-    )
+    return ", ".join(parts + [f"{_name(array, axis)} = {index}" for axis, index in fixed.items()])
 
 
 def _divided(above: Numbers | None, below: Numbers | None, shape: tuple[int, ...]) -> Ratios:

@@ -138,14 +138,12 @@ def _tooltip(chunk_map: ChunkMap, row: int, column: int) -> str:
     """Return the tooltip of a cell."""
     at = (row, column)[2 - len(chunk_map.dims) :]
     ranges = (
-        str(location * each)
+        str(index * each)
         if each == 1
-        else f"{location * each} to {min((location + 1) * each, count) - 1}"
-        for location, each, count in zip(at, chunk_map.per_cell, chunk_map.shape, strict=True)
+        else f"{index * each} to {min((index + 1) * each, count) - 1}"
+        for index, each, count in zip(at, chunk_map.per_cell, chunk_map.shape, strict=True)
     )
-    location = ", ".join(
-        f"{name} {span}" for name, span in zip(chunk_map.dims, ranges, strict=True)
-    )
+    where = ", ".join(f"{name} {span}" for name, span in zip(chunk_map.dims, ranges, strict=True))
     stored, chunks = int(chunk_map.stored[at]), int(chunk_map.chunks[at])
     many = f"{stored} of {pluralize(chunks, chunk_map.unit)} stored" if chunks > 1 else ""
     parts = [many or ("stored" if stored else "not stored")]
@@ -153,7 +151,7 @@ def _tooltip(chunk_map: ChunkMap, row: int, column: int) -> str:
         parts.append(format_bytes(int(chunk_map.nbytes[at])))
     if isfinite(ratio := float(chunk_map.ratios[at])):
         parts.append(f"ratio {ratio:.2f}")
-    return f"{location}{': ' if location else ''}{', '.join(parts)}"
+    return f"{where}{': ' if where else ''}{', '.join(parts)}"
 
 
 def _axes(chunk_map: ChunkMap, left: int, width: int, height: int) -> Iterator[str]:

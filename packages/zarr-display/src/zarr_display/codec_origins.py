@@ -38,12 +38,12 @@ class Encoder(NamedTuple):
 
 def encoders(array: StoredArray) -> list[Encoder]:
     """Return the codecs in the order of encoding; inner codecs follow the sharding codec."""
-    named = []
+    listed = []
     for name, codec in _named(array.codecs):
-        named.append(_encoder(name, codec, False))
+        listed.append(_encoder(name, codec, False))
         if array.is_sharded and codec is array.codecs.array_to_bytes:
-            named += [_encoder(*inner, True) for inner in _named(array.inner_codecs)]
-    return named
+            listed += [_encoder(*inner, True) for inner in _named(array.inner_codecs)]
+    return listed
 
 
 def _named(chain: PreparedCodecChain) -> Iterator[tuple[str, Codec]]:

@@ -11,7 +11,7 @@ from zarr_conformance.corpus.build import all_cases, build
 from zarr_conformance.errors import UsageError
 from zarr_conformance.report.files import Files, read_results, write_files
 from zarr_conformance.report.summary import summary_line
-from zarr_conformance.report.terminal import show_case, show_clauses, show_missing
+from zarr_conformance.report.terminal import show_case, show_clauses
 from zarr_conformance.report.text import printable
 from zarr_conformance.runner.case_filter import select_cases
 from zarr_conformance.runner.protocol import write_store
@@ -26,7 +26,7 @@ _LISTED = 50
 
 def _build(args: argparse.Namespace) -> int:
     try:
-        target = args.place
+        target = args.target
         if "{version}" in target.name:
             name = target.name.replace("{version}", corpus_version(all_cases()))
             target = target.with_name(name)
@@ -63,7 +63,7 @@ def _clauses(args: argparse.Namespace) -> int:
             f"unknown specification {name!r}; expected one of {', '.join(specifications())}"
         )
     names = [name] if name else list(specifications())
-    print((show_missing if args.missing else show_clauses)(all_cases(), names))
+    print(show_clauses(all_cases(), names))
     return 0
 
 

@@ -69,17 +69,7 @@ def _text_or_head(values: Values) -> dict[str, Any]:
 
 
 def rerun_command(case: str, name: str, adapter: Sequence[str] = ()) -> str:
-    """Return the command that runs one case.
-
-    Parameters
-    ----------
-    case : str
-        The id of the case.
-    name : str
-        The name of the implementation.
-    adapter : sequence of str
-        The command of the adapter, if it is not a bundled one.
-    """
+    """Return the command that runs one case; with an adapter that is not a bundled one, if given."""
     who = ["--command", shlex.join(adapter)] if adapter else ["--impl", name]
     return shlex.join(["zarr-conformance", "run", *who, "--only", case, "--verbose"])
 

@@ -1,4 +1,4 @@
-"""Output files: JSON, JUnit XML, HTML and badges."""
+"""Output files: JSON, JUnit XML and HTML."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zarr_conformance.errors import UsageError
-from zarr_conformance.report.badge import badge
 from zarr_conformance.report.html import html
 from zarr_conformance.report.junit import junit
 from zarr_conformance.report.results import (
@@ -33,13 +32,11 @@ class Files:
         "json": "write the results as JSON",
         "junit": "write the results as JUnit XML",
         "html": "write a self-contained HTML report",
-        "badge": "write a badge (SVG); {name} is replaced by the name of the implementation",
     }
 
     json: Path | None = None
     junit: Path | None = None
     html: Path | None = None
-    badge: Path | None = None
 
     @classmethod
     def from_arguments(cls, args: Any) -> Files:
@@ -66,21 +63,12 @@ def write_files(
     UsageError
         If a file cannot be written.
     """
-    by_id = {case.id: case for case in corpus}
     if files.json is not None:
         _write(files.json, json.dumps(to_json(runs, corpus)) + "\n")
     if files.junit is not None:
-        _write(files.junit, junit(runs, by_id))
+        _write(files.junit, junit(runs, {case.id: case for case in corpus}))
     if files.html is not None:
         _write(files.html, html(runs, corpus))
-    if files.badge is not None:
-        if len(runs) > 1 and "{name}" not in files.badge.name:
-            raise UsageError(
-                "there are several implementations: add {name} to the file name of the badge"
-            )
-        for run in runs:
-            name = files.badge.name.replace("{name}", "".join(c if c.isalnum() or c in "-._" else "-" for c in run.name))  # fmt: skip
-            _write(files.badge.with_name(name), badge(run, by_id))
 
 
 def read_results(files: Iterable[Path], corpus: Sequence[Case]) -> list[ImplementationResults]:

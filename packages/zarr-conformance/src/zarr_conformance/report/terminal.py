@@ -100,11 +100,3 @@ def show_clauses(cases: Iterable[Case], names: Iterable[str]) -> str:
             "required cases (+ success, - error, ? either)\n"
         )
     return printable("\n".join(lines))
-
-
-def show_missing(cases: Iterable[Case], names: Iterable[str]) -> str:
-    """Return missing kinds of cases, one line each: ``<clause> positive``."""
-    wanted = set(names)
-    coverages = coverage(cases).values()
-    gaps = (f"{item.clause.id} {gap}" for item in coverages if item.clause.specification in wanted for gap in item.gaps)  # fmt: skip
-    return "\n".join(sorted(gaps))

@@ -16,13 +16,6 @@ def select_cases(cases: Iterable[Case], only: Sequence[str]) -> list[Case]:
 
     A pattern is an id; or a pattern with ``*`` or ``?`` for ids and clauses; or a part of an id
     or a clause.
-
-    Parameters
-    ----------
-    cases : iterable of Case
-        The cases.
-    only : sequence of str
-        The patterns.
     """
     selected = list(cases)
     if not only:

@@ -1,8 +1,7 @@
-"""A progress bar for the terminal."""
+"""Progress on the terminal."""
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
 import time
@@ -15,7 +14,7 @@ _EVERY = 0.1  # seconds between updates
 
 
 class Progress:
-    """A progress bar; does nothing without a terminal.
+    """A line with the number of judged and failed cases; does nothing without a terminal.
 
     Parameters
     ----------
@@ -48,18 +47,12 @@ class Progress:
 
     def _draw(self) -> None:
         self._drawn = time.monotonic()
-        counts = f" {self._done}/{self._total}" + (
-            f", {self._failed} failed" if self._failed else ""
-        )
-        available = shutil.get_terminal_size().columns - len(self._name) - len(counts) - 2
-        width = max(0, min(40, available))
-        full = width * self._done // max(1, self._total)
-        bar = "━" * full + "╌" * (width - full)
-        self._stream.write(f"\r\x1b[K{self._name} {bar}{counts}")
+        failed = f", {self._failed} failed" if self._failed else ""
+        self._stream.write(f"\r\x1b[K{self._name} {self._done}/{self._total}{failed}")
         self._stream.flush()
 
     def close(self) -> None:
-        """Remove the bar."""
+        """Remove the line."""
         if self._shown:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
