@@ -36,6 +36,8 @@ def test_layout(part):
     assert made.item_size == 2 * inner.itemsize
     assert made.has_byte_order == part.endswith("16")
     assert made.unused_bits == part.startswith(("float4", "float6"))
+    value = made.default_fill_value()
+    assert made.unused_bits == (made.clear_unused_bits(value) is not value)
     assert made.to_definition().to_json() == f"complex_{part}"
     assert made == made_of(part)
     assert hash(made) == hash(made_of(part))
