@@ -13,7 +13,7 @@ from zarr_conformance.kit import (
     StorageTransformerTests,
     StoreTests,
 )
-from zarr_core import LocalStore, MemoryStore
+from zarr_core import MemoryStore
 from zarr_core.extension import Store, check_key, check_prefix
 from zarr_stores.zip import ZipStore
 
@@ -178,18 +178,6 @@ class TestMemory(StoreTests):
 
     def again(self, store, *, read_only):
         return MemoryStore.from_url(store.url, read_only=read_only)
-
-
-class TestLocal(StoreTests):
-    name = "file"
-    key_may_be_prefix = False
-    test_reads_during_writes_are_consistent = None  # slow, and tested with the store
-
-    def make(self, tmp_path):
-        return LocalStore(tmp_path / "store.zarr")
-
-    def again(self, store, *, read_only):
-        return LocalStore(store.path, read_only=read_only)
 
 
 class TestZip(StoreTests):

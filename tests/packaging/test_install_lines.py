@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 
 import pytest
@@ -272,9 +272,16 @@ def run_page(page, environment, tmp_path):
     assert done.returncode == 0, f"with {wanted}:\n{done.stdout}{done.stderr}"
 
 
-@each_page(FAST)
-def test_the_first_pages_run_as_a_newcomer_runs_them(page, environment, tmp_path):
-    run_page(page, environment, tmp_path)
+def test_the_first_pages_run_as_a_newcomer_runs_them(dist, tmp_path):
+    """Each page adds what it requires to the environment of the page before it."""
+    installed = set()
+    for page in FAST:
+        required = set(requirements(page.read_text()))
+        assert installed <= required, "more is installed than the page says"
+        folder = tmp_path / page.stem
+        folder.mkdir()
+        run_page(page, partial(make_environment, tmp_path / "environment", dist), folder)
+        installed = required
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import json
 
 import pytest
 import zarr_core as zarr
+from draft_stores import DIALECT, SPEC, TEXT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import (
@@ -19,19 +20,7 @@ from zarr_core.errors import (
 )
 from zarr_core.stores.memory import MemoryStore
 
-SPEC = "https://purl.org/zarr/spec/"
 UNKNOWN = "http://example.org/zarr/unknown"
-TEXT = {
-    "zarr_format": f"{SPEC}core/3.0",
-    "metadata_encoding": {"type": "json", "metadata_key_suffix": ".json"},
-    "extensions": [],
-}
-DIALECT = {
-    "zarr_format": f"{SPEC}protocol/core/3.0",
-    "metadata_encoding": f"{SPEC}protocol/core/3.0",
-    "metadata_key_suffix": ".json",
-    "extensions": [],
-}
 SHARDING = {
     "extension": f"{SPEC}extensions/storage_transformers/sharding/1.0",
     "type": "indexed",

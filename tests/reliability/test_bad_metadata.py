@@ -162,16 +162,6 @@ def test_a_sound_document_opens(tmp_path):
     assert stored(tmp_path, document())[...].tolist() == [[7] * 4] * 4
 
 
-def test_members_that_need_not_be_understood_are_kept(tmp_path):
-    array = stored(tmp_path, document(foo={"must_understand": False, "a": [1.0, 2]}))
-    array[0, 0] = 1
-    array.attrs["new"] = 1
-    assert json.loads((tmp_path / "zarr.json").read_text())["foo"] == {
-        "must_understand": False,
-        "a": [1.0, 2],
-    }
-
-
 @pytest.mark.parametrize(
     "changes",
     [

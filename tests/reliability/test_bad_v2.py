@@ -18,7 +18,6 @@ from zarr_core.errors import (
     ExtensionConfigurationError,
     MetadataDecodeError,
     MetadataValidationError,
-    NodeNotFoundError,
     UnknownExtensionError,
     ZarrError,
 )
@@ -169,11 +168,6 @@ def test_a_compressed_chunk_that_claims_too_much():
     array = opened(document(compressor={"id": "zlib", "level": 1}), **{"0.0": bomb})
     with pytest.raises(ChunkDecodeError, match=r"'0\.0'"):
         array[0, 0]
-
-
-def test_attributes_alone_are_not_a_node():
-    with pytest.raises(NodeNotFoundError):
-        zarr.open(zarr.MemoryStore({".zattrs": b"{}"}))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ import zarr_core as zarr
 from concurrent_writers import CELLS, PER_THREAD, PROCESSES, THREADS
 from counting_store import CountingStore
 from reliability_data import codec, sharded, together
-from zarr_core.errors import NodeExistsError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 
@@ -175,25 +174,6 @@ def test_whole_chunks_are_written_without_a_lock(tmp_path):
         assert store.count("set", "erase") == len(store.calls)
         array[:5] = 3
         assert store.count("update") == 1
-
-
-def test_two_threads_make_the_same_node():
-    for _ in range(20):
-        store = MemoryStore()
-        barrier = threading.Barrier(4)
-
-        def work(number: int, store=store, barrier=barrier) -> int | None:
-            barrier.wait()
-            try:
-                zarr.create_array(store, path="a", shape=number + 1, dtype="i4")
-            except NodeExistsError:
-                return None
-            return number
-
-        with ThreadPoolExecutor(4) as pool:
-            won = [number for number in pool.map(work, range(4)) if number is not None]
-        assert len(won) == 1
-        assert zarr.open_array(store, path="a").shape == (won[0] + 1,)
 
 
 @pytest.mark.parametrize("threads", [0, 1, 2, 7])

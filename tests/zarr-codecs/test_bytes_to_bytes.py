@@ -101,21 +101,6 @@ def test_constructors_reject_values(make, name, value, message):
         make(**{name: value})
 
 
-@pytest.mark.parametrize(
-    ("codec", "configuration"),
-    [
-        (GzipCodec(), {"level": 5}),
-        (ZstdCodec(), {"level": 0, "checksum": False}),
-        (ZstdCodec(3, checksum=True), {"level": 3, "checksum": True}),
-        (Crc32cCodec(), {}),
-        (TransposeCodec((1, 0)), {"order": [1, 0]}),
-    ],
-    ids=repr,
-)
-def test_configurations_have_all_members(codec, configuration):
-    assert codec.to_configuration() == configuration
-
-
 CHECKSUMS = [
     *(Crc32cCodec(), Crc32Codec(), Crc32Codec("end"), NumcodecsCrc32cCodec(), Adler32Codec()),
     *(Fletcher32Codec(), JenkinsLookup3Codec()),

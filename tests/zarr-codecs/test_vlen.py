@@ -6,8 +6,6 @@ import time
 import numcodecs
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from plain_data_type import plain_representation
 from zarr_codecs.vlen import VlenBytesCodec, VlenUtf8Codec
 from zarr_codecs.vlen_array import VlenArrayCodec
@@ -116,31 +114,6 @@ def test_length_beyond_the_end(at_most, codec, array, theirs, length):
     decoded = plain_representation(array[:1])
     with at_most(100_000), pytest.raises(ChunkDecodeError):
         codec.decode(struct.pack("<II", 1, length) + b"abcd", decoded)
-
-
-@cases
-@settings(max_examples=60, deadline=None)
-@given(data=st.data())
-def test_changed_bytes_raise_or_decode_to_a_chunk(codec, array, theirs, data):
-    decoded = plain_representation(array)
-    encoded = bytearray(codec.encode(array, decoded))
-    encoded[data.draw(st.integers(0, len(encoded) - 1))] ^= data.draw(st.integers(1, 255))
-    try:
-        back = codec.decode(encoded, decoded)
-    except ChunkDecodeError:
-        return
-    assert back.shape == array.shape
-
-
-@settings(max_examples=50, deadline=None)
-@given(strings=st.lists(st.text(max_size=20), min_size=1, max_size=20))
-@pytest.mark.parametrize("dtype", [object, STRING], ids=str)
-def test_any_strings(dtype, strings):
-    array = objects(strings).astype(dtype)
-    decoded = plain_representation(array)
-    back = VlenUtf8Codec().decode(VlenUtf8Codec().encode(array, decoded), decoded)
-    assert back.dtype == array.dtype
-    assert back.tolist() == strings
 
 
 MANY = {

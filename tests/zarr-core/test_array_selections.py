@@ -348,21 +348,6 @@ def test_chunks_with_the_bits_of_the_fill_value_are_not_stored():
     assert array.nchunks_initialized == 0
 
 
-@pytest.mark.parametrize("threads", [0, 1, 2])
-@pytest.mark.parametrize("shards", [None, (256, 256)])
-def test_threads_change_nothing(threads, shards):
-    beside = np.arange(600 * 500, dtype="float32").reshape(600, 500)
-    with zarr.config.set(threads=threads):
-        array = zarr.create_array(data=beside, chunks=(128, 128), shards=shards, compressors="gzip")
-        np.testing.assert_array_equal(array[...], beside)
-        np.testing.assert_array_equal(array[5:590, ::-3], beside[5:590, ::-3])
-        array[100:300] = -1
-        beside[100:300] = -1
-        np.testing.assert_array_equal(array[::7], beside[::7])
-        rows = [599, 0, 3, 3]
-        np.testing.assert_array_equal(array.oindex[rows, 4:], beside[rows, 4:])
-
-
 def test_a_selection_that_no_memory_holds_is_rejected():
     array = zarr.create_array(shape=(2**60, 8), chunks=(2**10, 8), dtype="int64")
     with pytest.raises(SelectionError, match="read a part of it"):

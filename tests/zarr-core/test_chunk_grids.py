@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import pickle
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from zarr_core.chunk_grids import RegularAxis, RegularGrid
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
@@ -29,37 +26,6 @@ def test_the_example_of_the_specification():
     assert within == [2, 10, 100]
     # "Chunks at the border of an array always have the full chunk size"
     assert grid.chunk_shape(axes, (1, 9, 7)) == (5, 20, 400)
-
-
-@settings(max_examples=100)
-@given(st.integers(1, 200), st.integers(1, 250))
-def test_chunks_cover_a_dimension_once(size, length):
-    (axis,) = RegularGrid((length,)).axes((size,))
-    assert axis.uniform == length
-    edges = [
-        (axis.start(number), axis.start(number) + axis.length(number))
-        for number in range(axis.count)
-    ]
-    assert edges[0][0] == 0
-    assert edges[-1][0] < size <= edges[-1][1]
-    assert all(end == start for (_, end), (start, _) in pairwise(edges))
-    elements = np.arange(size)
-    expected = [axis.chunk_of(int(element)) for element in elements]
-    assert all(
-        edges[number][0] <= index < edges[number][1] for index, number in enumerate(expected)
-    )
-    assert axis.chunks_of(elements).tolist() == expected
-
-
-def test_a_dimension_without_elements_has_no_chunks():
-    axes = RegularGrid((3, 4)).axes((0, 5))
-    assert [axis.count for axis in axes] == [0, 2]
-    assert axes[0].chunks_of(np.empty(0, np.intp)).tolist() == []
-
-
-def test_an_array_without_dimensions():
-    assert RegularGrid(()).axes(()) == ()
-    assert RegularGrid(()).chunk_shape((), ()) == ()
 
 
 def test_a_chunk_beyond_the_integers_of_numpy():

@@ -65,7 +65,7 @@ def arrays_and_selections(draw):
 
 
 @pytest.mark.usefixtures("small_windows")
-@settings(max_examples=200, suppress_health_check=[], deadline=None)
+@settings(max_examples=100, suppress_health_check=[], deadline=None)
 @given(case=arrays_and_selections(), contiguous=st.booleans())
 def test_a_part_is_what_numpy_selects(case, contiguous):
     array, selection = case

@@ -21,7 +21,7 @@ def regions(draw, shape):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     data=st.data(),
     shards=st.sampled_from([None, (6, 4)]),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 import zarr_core as zarr
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core import strictjson
 from zarr_core.errors import MetadataValidationError
@@ -109,6 +109,7 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(st.text(max_size=3), VALUES, max_size=5)
 
 
+@settings(max_examples=40)
 @given(st.lists(OBJECTS, min_size=1, max_size=5), st.text(max_size=3))
 def test_successive_objects_have_the_text_of_dumps(objects, name):
     last = {}

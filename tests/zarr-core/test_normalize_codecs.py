@@ -32,21 +32,6 @@ def test_defaults_of_new_arrays():
         assert array.compressors == ()
 
 
-class Worded(Integer):
-    """A data type with its own default serializer."""
-
-    def default_serializer(self):
-        return ExtensionDefinition("words")
-
-
-def test_the_data_type_names_the_serializer():
-    chain = normalize_codecs.parse_codec_chain("auto", None, None, "big", Worded("int32"))
-    assert chain == [ExtensionDefinition("words")]  # with any configuration
-    assert names(
-        normalize_codecs.parse_codec_chain(None, "bytes", None, None, Worded("int32"))
-    ) == ["bytes"]
-
-
 def test_a_filter_that_gives_bytes_takes_the_place_of_the_serializer():
     filters = ["transpose", {"name": "bytes", "configuration": {"endian": "big"}}, "crc32c"]
     chain = normalize_codecs.parse_codec_chain(filters, "auto", ["gzip"], "little", INT32)
@@ -57,15 +42,6 @@ def test_a_filter_that_gives_bytes_takes_the_place_of_the_serializer():
     assert names(chain) == ["nobody.knows", "bytes"]
     with pytest.raises(CodecChainError, match="exactly one array -> bytes"):
         zarr.create_array(shape=4, dtype="i4", filters="bytes", serializer="bytes")
-
-
-def test_shards_wrap_a_chain():
-    (shard,) = normalize_codecs.sharded((2, 3), [ExtensionDefinition("bytes"), ZSTD], "start")
-    assert shard.name == "sharding_indexed"
-    assert shard.configuration["chunk_shape"] == [2, 3]
-    assert shard.configuration["index_location"] == "start"
-    assert shard.configuration["codecs"][1] == ZSTD.to_json()
-    assert [codec["name"] for codec in shard.configuration["index_codecs"]] == ["bytes", "crc32c"]
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """Opening nodes, and the modes that create them."""
 
-import json
 import threading
 
 import numpy as np
@@ -244,26 +243,6 @@ def test_keys_that_block_a_new_node():
         ):
             make()
     assert sorted(array.store.list()) == ["zarr.json"]
-
-
-def test_unknown_extensions_that_need_not_be_understood_are_ignored_with_one_warning():
-    array = zarr.create_array(shape=4, chunks=2, dtype="uint8", compressors=None)
-    array[...] = 5
-    document = json.loads(bytes(array.store.get("zarr.json")))
-    document["codecs"].append({"name": "acme.index", "must_understand": False})
-    array.store.set("zarr.json", json.dumps(document).encode())
-    with pytest.warns(UserWarning, match=r"acme\.index"):
-        other = zarr.open(array.store)
-    assert other.read_only
-    assert [definition.name for definition in other.ignored_extensions] == ["acme.index"]
-    assert "read-only: unknown acme.index" in repr(other)
-    assert other.info["Unknown extensions"] == "acme.index (ignored)"
-    assert other[...].tolist() == [5] * 4
-    for change in (lambda: other.attrs.update(a=1), lambda: other.__setitem__(0, 1)):
-        with pytest.raises(
-            StoreReadOnlyError, match=r"the extensions .*acme\.index.* not installed"
-        ):
-            change()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from built_once import built_once
 from example_distributions import EXAMPLES, install_examples
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 
@@ -56,9 +57,21 @@ print(sys.modules["acme_hooks"].Hooks)
 """
 
 
-@pytest.fixture(scope="module")
+FEW = """
+from zarr_conformance.kit.extension import ExtensionTests
+from zarr_conformance.kit.format_case import FormatCase
+
+ExtensionTests.examples = FormatCase.examples = 5
+"""
+"""A plugin of pytest for fewer generated examples: the kit itself is tested with more."""
+
+
+@pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    return install_examples(tmp_path_factory.mktemp("examples"), *NAMES)
+    def build(folder):
+        install_examples(folder, *NAMES)
+
+    return built_once(tmp_path_factory, "examples", build) / "site"
 
 
 def test_third_party_can_use_the_examples(site):
@@ -77,13 +90,17 @@ def test_the_wheels_carry_the_schema(site):
     assert (site / "acme_xor" / "schemas" / "codec" / "acme.xor.json").is_file()
 
 
-def test_their_own_tests_pass(site):
+def test_their_own_tests_pass(site, tmp_path):
+    (tmp_path / "few_examples.py").write_text(FEW)
     tests = [str(EXAMPLES / name / "tests") for name in NAMES]
-    options = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib"]
+    options = ["-p", "few_examples", "-p", "no:cacheprovider", "--import-mode=importlib"]
     result = subprocess.run(
-        [sys.executable, *options, *tests],
-        env={"PYTHONPATH": str(site)}, cwd=site, capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "pytest", "-q", *options, *tests],
+        env={"PYTHONPATH": f"{site}{os.pathsep}{tmp_path}"},
+        cwd=site,
+        capture_output=True,
+        text=True,
+    )
     assert result.returncode == 0, result.stdout
 
 

@@ -247,14 +247,6 @@ def rivals(install, codec_source):
     install("acme-two", {"codec": {"x": "two:Codec"}}, {"two.py": codec_source})
 
 
-def test_a_conflict_names_everyone_and_the_line_that_chooses(rivals):
-    with pytest.raises(ExtensionConflictError) as caught:
-        resolve.create_extension("codec", define("x", optional=True))
-    assert caught.value.distributions == ("acme-one 1.5 (one:Codec)", "acme-two 1.0 (two:Codec)")
-    assert "zarr_core.config.set(providers={'codec.x': 'acme-one'})" in str(caught.value)
-    assert not {"one", "two"} & set(sys.modules)
-
-
 def test_setting_without_provider_raises(rivals):
     with config.set(providers={"codec.x": "acme-three", "codec.bytes": "acme-three"}):
         with pytest.raises(UnknownExtensionError, match=r"selects 'acme-three'.*acme-one"):
@@ -290,12 +282,6 @@ def test_core_extensions_are_replaced_only_by_settings(install, codec_source):
         assert resolve.find_class("codec", "bytes").__module__ == "pretender"
     with config.set(providers={"codec.bytes": "zarr-core"}):
         assert resolve.find_class("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
-
-
-def test_the_star_disables_all_plugins(rivals):
-    with config.set(disabled_plugins={"*"}):
-        assert resolve.find_class("codec", "bytes")
-        assert resolve.create_extension("codec", define("x", optional=True)) is None
 
 
 # --- overrides ---

@@ -1,11 +1,9 @@
 """Storage transformers between an array and its store, in the order of the metadata."""
 
-import json
-
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.errors import MetadataValidationError, UnknownExtensionError
+from zarr_core.errors import MetadataValidationError
 from zarr_core.extension import ExtensionDefinition, StorageTransformer
 from zarr_core.stores.memory import MemoryStore
 
@@ -80,11 +78,6 @@ def test_the_first_is_nearest_to_the_array(store):
     assert sorted(store.list_prefix("a/c/")) == ["a/c/0"]
 
 
-def test_an_unknown_one_is_refused():
-    with pytest.raises(UnknownExtensionError, match=r"'acme\.unknown'"):
-        zarr.create_array(shape=4, **through("acme.unknown"))
-
-
 def test_a_transformer_rejects_arrays_that_it_does_not_fit(store):
     zarr.create_array(store, shape=(4, 4), **through(by("x", ndim=2)))
     with pytest.raises(MetadataValidationError, match="/storage_transformers/1: for 1 dim") as it:
@@ -119,19 +112,3 @@ def test_codecs_report_their_own_errors(store):
         # In reverse order, the first transforms the store, and then so does the second.
         with pytest.raises(AssertionError, match="codecs say"):
             zarr.create_array(MemoryStore(), shape=1, dtype="u2", **through(*transformers[::-1]))
-
-
-def test_unknown_extension_is_ignored_if_permitted(store):
-    zarr.create_array(store, shape=4, dtype="u1", **through(by("x")))[:] = 5
-    document = json.loads(store.get("zarr.json"))
-    unknown = {"name": "acme.unknown", "must_understand": False}
-    document["storage_transformers"].insert(0, unknown)
-    store.set("zarr.json", json.dumps(document).encode())
-    with pytest.warns(UserWarning, match=r"acme\.unknown"):
-        array = zarr.open(store)
-    assert array.read_only
-    assert (array[:] == 5).all()
-    unknown["must_understand"] = True
-    store.set("zarr.json", json.dumps(document).encode())
-    with pytest.raises(UnknownExtensionError, match=r"/storage_transformers/0.*acme\.unknown"):
-        zarr.open(store)

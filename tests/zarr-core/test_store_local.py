@@ -2,8 +2,6 @@
 
 import errno
 import os
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -18,6 +16,7 @@ from zarr_core.stores.local import LocalStore
 
 
 class TestLocalStore(StoreContract):
+    name = "file"
     key_may_be_prefix = False
 
     def make(self, tmp_path):
@@ -269,34 +268,6 @@ def test_values_of_the_same_length_have_different_generations(store):
         store.set("k", b"%02d" % number)
         seen.add(store.generation("k"))
     assert len(seen) == 20
-
-
-LIMITED = """
-import resource, sys
-from zarr_core.errors import StoreError
-from zarr_core.stores.local import LocalStore
-store = LocalStore(sys.argv[1])
-store.set("a/k", b"old")
-resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
-for change in (
-    lambda: store.set("a/k", bytes(50000)),
-    lambda: store.set("a/k", [bytes(6000)] * 3),
-    lambda: store.update("a/k", lambda reader: bytes(50000)),
-):
-    try:
-        change()
-    except StoreError as error:
-        assert "'a/k'" in str(error) and "too large" in str(error), error
-        assert isinstance(error.__cause__, OSError)
-    else:
-        sys.exit("no error")
-    assert store.get("a/k") == b"old"
-"""
-
-
-def test_a_full_disk_keeps_the_old_value(store):
-    subprocess.run([sys.executable, "-c", LIMITED, store.path], check=True)
-    assert files(store) == ["a/k"]
 
 
 # --- files of killed processes ---

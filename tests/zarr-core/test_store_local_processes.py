@@ -80,36 +80,6 @@ def test_killed_writers_leave_old_or_new_values(tmp_path, rounds):
     kill_writers(LocalStore(tmp_path / "store.zarr"), rounds)
 
 
-CELLS = """
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from zarr_core.stores.local import LocalStore
-store = LocalStore(sys.argv[1])
-first = int(sys.argv[2])
-
-def work(cell):
-    def change(reader):
-        value = bytearray(reader.read(0, reader.size)) if reader else bytearray(192)
-        value[cell] += 1
-        return value
-    for _ in range(2):
-        store.update("c/0", change)
-
-with ThreadPoolExecutor(8) as pool:
-    list(pool.map(work, range(first, first + 48)))
-"""
-
-
-def test_processes_and_threads_that_change_one_value_lose_nothing(tmp_path):
-    store = LocalStore(tmp_path / "store.zarr")
-    writers = [start(CELLS, store.path, 48 * number) for number in range(4)]
-    assert [writer.wait() for writer in writers] == [0] * 4
-    for writer in writers:
-        writer.stdout.close()
-    assert store.get("c/0") == b"\2" * 192
-    assert os.listdir(os.path.join(store.path, "c")) == ["0"]
-
-
 FORK = """
 import os, subprocess, sys, threading, time
 from zarr_core.stores.local import LocalStore
@@ -151,22 +121,3 @@ LocalStore(sys.argv[1]).update("k", lambda reader: bytes(reader.read(0, reader.s
 def test_a_fork_while_a_lock_is_held(tmp_path):
     code = "import warnings; warnings.simplefilter('ignore', DeprecationWarning)\n" + FORK
     subprocess.run([sys.executable, "-c", code, tmp_path / "s", WAITER], check=True)
-
-
-FEW_FILES = """
-import resource, sys
-from zarr_core.stores.local import LocalStore
-resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
-store = LocalStore(sys.argv[1])
-for number in range(200):
-    key = f"{number}/{number}/k"
-    store.update(key, lambda reader: b"v")
-    store.open_value(key)
-    assert store.get(key) == b"v"
-assert len(list(store.list())) == 200
-store.erase_prefix("")
-"""
-
-
-def test_few_open_files_are_enough(tmp_path):
-    subprocess.run([sys.executable, "-c", FEW_FILES, tmp_path / "s"], check=True)

@@ -37,14 +37,6 @@ class TestMemoryStore(TestUserDict):
         return MemoryStore()
 
 
-class TestNamedMemory(TestUserDict):
-    def make(self, tmp_path):
-        return MemoryStore.from_url(f"memory://{tmp_path}")
-
-    def again(self, store, *, read_only):
-        return MemoryStore.from_url(store.url, read_only=read_only)
-
-
 class Arrays(UserDict):
     """Like adapters for HDF5: stores and returns arrays."""
 

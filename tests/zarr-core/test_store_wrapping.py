@@ -5,7 +5,6 @@ from counting_store import Call, CountingStore
 from failing_store import FailingStore
 from store_contract import StoreContract, get_into
 from zarr_core.errors import StoreError, StoreReadError
-from zarr_core.interfaces.store import Store
 from zarr_core.stores.memory import MemoryStore
 
 
@@ -19,58 +18,6 @@ class TestCountingStore(StoreContract):
         return CountingStore(MemoryStore(store.inner._mapping, read_only))
 
     test_pickle = None
-
-
-class TestFailingStore(TestCountingStore):
-    def make(self, tmp_path):
-        return FailingStore(MemoryStore())
-
-    def again(self, store, *, read_only):
-        return FailingStore(MemoryStore(store.inner._mapping, read_only))
-
-
-class Least(Store):
-    """A store with the four required methods, to test the base class."""
-
-    def __init__(self, values=None, read_only=False):
-        self.values = MemoryStore(values)
-        self.read_only = self.values.read_only = read_only
-
-    @property
-    def url(self):
-        return self.values.url
-
-    def get(self, key):
-        return self.values.get(key)
-
-    def set(self, key, value):
-        self.values.set(key, value)
-
-    def erase(self, key):
-        self.values.erase(key)
-
-    def list_prefix(self, prefix):
-        return self.values.list_prefix(prefix)
-
-    def __eq__(self, other):
-        return isinstance(other, Least) and self.values == other.values
-
-    def __hash__(self):
-        return hash(self.values)
-
-    def __repr__(self):
-        return f"Least({self.values!r})"
-
-
-class TestBaseClass(StoreContract):
-    test_pickle = None
-    test_read_only = None
-
-    def make(self, tmp_path):
-        return Least()
-
-    def again(self, store, *, read_only):
-        return Least(store.values._mapping, read_only)
 
 
 def test_calls_are_counted():

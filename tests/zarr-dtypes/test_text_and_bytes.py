@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 import zarr_core as zarr
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from zarr_core.errors import (
     ChunkDecodeError,
     CodecError,
@@ -20,8 +18,6 @@ from zarr_dtypes.variable_bytes import VariableBytes
 
 STRINGS = np.dtypes.StringDType()
 RAW = {"name": "raw_bytes", "configuration": {"length_bytes": 3}}
-ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
-SHORT_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 
 
 @pytest.mark.parametrize(
@@ -57,44 +53,6 @@ def test_dtypes_of_fixed_length(dtype, data_type, item_size, has_byte_order):
     assert data_type_for(np.dtype(dtype)) == data_type
     assert data_type.numpy_dtype == np.dtype(dtype).newbyteorder("=")
     assert (data_type.item_size, data_type.has_byte_order) == (item_size, has_byte_order)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    items=st.lists(ANY_TEXT, min_size=1, max_size=12)
-    | st.lists(st.binary(max_size=40), min_size=1, max_size=12),
-    chunk=st.integers(1, 5),
-    fill=ANY_TEXT,
-    shards=st.booleans(),
-)
-def test_round_trip_of_any_length(items, chunk, fill, shards):
-    dtype = str if isinstance(items[0], str) else bytes
-    fill = fill if dtype is str else fill.encode()
-    values = np.empty(len(items), STRINGS if dtype is str else object)
-    values[:] = items
-    array = zarr.create_array(
-        data=values, dtype=dtype, chunks=chunk, shards=2 * chunk if shards else None,
-        fill_value=fill,
-    )  # fmt: skip
-    again = zarr.open(array.store)
-    assert again[...].tolist() == items
-    assert again.fill_value == fill
-    again[::2] = fill
-    assert array[...].tolist() == [fill if n % 2 == 0 else item for n, item in enumerate(items)]
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    items=st.lists(SHORT_TEXT, min_size=1, max_size=9)
-    | st.lists(st.binary(max_size=4), min_size=1, max_size=9),
-    order=st.sampled_from("<>"),
-)
-def test_round_trip_of_fixed_length(items, order):
-    values = np.array(items, f"{order}U4" if isinstance(items[0], str) else "S4")
-    array = zarr.create_array(data=values, chunks=4, fill_value=values[0])
-    assert array[...].tobytes() == values.astype(array.dtype).tobytes()
-    assert array.dtype == values.dtype.newbyteorder("=")
-    assert zarr.open(array.store).fill_value == values[0]
 
 
 def test_elements_of_fixed_length_are_stored_as_they_are():

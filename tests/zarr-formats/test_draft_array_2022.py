@@ -8,7 +8,6 @@ import zarr_core as zarr
 from draft_stores import (
     EXTENSION,
     SPEC,
-    TEXT,
     array_store,
     document_of,
     metadata_of,
@@ -129,13 +128,6 @@ def test_a_fill_value_is_always_stored():
     undefined = metadata_of().replace(fill_value_undefined=True)
     with pytest.raises(MetadataValidationError, match="/fill_value.*null is not permitted"):
         format_named("draft").to_json(undefined)
-
-
-def test_consolidated_metadata_are_rejected():
-    store = store_of({"meta/g.group.json": {"attributes": {}}}, TEXT)
-    with pytest.raises(MetadataError, match="does not support consolidated metadata"):
-        zarr.consolidate_metadata(store)
-    assert sorted(store.list()) == ["meta/g.group.json", "zarr.json"]
 
 
 @pytest.mark.parametrize("name", ["draft", "draft-2021"])

@@ -16,8 +16,6 @@ from draft_stores import (
     ramp,
     store_of,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 from zarr_core.errors import (
     ExtensionConfigurationError,
     NodeExistsError,
@@ -92,27 +90,6 @@ def test_names_that_only_the_final_version_reserves():
     assert sorted(zarr.open_group(store)) == ["__x", "zarr.json"]
 
 
-@given(
-    st.lists(st.integers(0, 10**18), max_size=4),
-    st.sampled_from("/."),
-    st.sampled_from(["c", "c0"]),
-)
-def test_chunk_keys_there_and_back(chunk, separator, scalar):
-    encoding = DraftEncoding(separator, scalar)
-    key = encoding.encode(tuple(chunk))
-    assert encoding.decode(key, len(chunk)) == tuple(chunk)
-    before, between = encoding.affixes(len(chunk))
-    assert before + between.join(map(str, chunk)) == key
-
-
-@pytest.mark.parametrize(
-    "key",
-    ["c", "c1", "c1/2/3", "c1.2", "1/2", "c01/2", "c-1/2", "c1/2x", "c/1/2", "d1/2", "", "c/"],
-)
-def test_keys_of_no_chunk(key):
-    assert DraftEncoding("/").decode(key, 2) is None
-
-
 def test_the_example_of_the_text():
     assert DraftEncoding().encode((1, 23, 45)) == "c1/23/45"
     assert DraftEncoding().encode(()) == "c"
@@ -125,16 +102,6 @@ def test_configurations_that_are_rejected(configuration):
     if "colour" not in configuration:
         with pytest.raises(ExtensionConfigurationError):
             DraftEncoding.from_definition(ExtensionDefinition("v3_draft", configuration))
-
-
-def test_the_definition():
-    encoding = DraftEncoding(".", "c0")
-    definition = encoding.to_definition()
-    assert create_extension("chunk_key_encoding", definition) == encoding
-    assert json.loads(json.dumps(definition.to_json())) == {
-        "name": "v3_draft",
-        "configuration": {"separator": ".", "scalar": "c0"},
-    }
 
 
 def test_consolidated_metadata_of_zarr_python_are_not_a_node():

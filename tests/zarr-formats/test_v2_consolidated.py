@@ -114,23 +114,6 @@ def test_consolidating(store):
     assert json.loads(store[".zmetadata"])["zarr_consolidated_format"] == 1
 
 
-def test_copies_are_kept_in_step(store):
-    group = zarr.open_group(store, "r+")
-    group.attrs["title"] = "new"
-    assert copies(store)[".zattrs"] == {"title": "new"}
-    group["b"].attrs["unit"] = "s"
-    assert copies(store)["b/.zattrs"] == {"unit": "s"}
-    group["a"].attrs["n"] = 1
-    assert copies(store)["a/.zattrs"] == {"n": 1}
-    group["b"].resize((9, 4))
-    assert copies(store)["b/.zarray"]["shape"] == [9, 4]
-    group.create_array("d", shape=2, dtype="i1")
-    assert copies(store)["d/.zarray"]["shape"] == [2]
-    del group["a"]
-    assert not [key for key in copies(store) if key.startswith("a/")]
-    assert not zarr.check_consolidated(group)
-
-
 def test_copies_that_are_out_of_step_are_noticed(store):
     store["b/.zattrs"] = b"{}"
     store["e/.zgroup"] = stored(GROUP)

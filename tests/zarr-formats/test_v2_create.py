@@ -123,13 +123,6 @@ def test_an_undefined_fill_value_keeps_every_chunk():
     assert json.loads(bytes(store.get(".zarray")))["fill_value"] is None
 
 
-def test_members_of_a_group_have_its_format():
-    group = zarr.create_group(zarr_format=2)
-    assert group.create_array("a", shape=1, dtype="i1").zarr_format == 2
-    assert group.create_group("b").zarr_format == 2
-    assert sorted(group) == ["a", "b"]
-
-
 def test_filters_for_other_elements():
     with pytest.raises((CodecChainError, MetadataValidationError), match="delta|filters/0"):
         create(shape=4, dtype="i4", filters=[numcodecs.Delta("<f4")])

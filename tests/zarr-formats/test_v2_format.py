@@ -11,7 +11,6 @@ from zarr_core.errors import (
     MetadataValidationError,
     NodeExistsError,
     NodeNameError,
-    NodeNotFoundError,
 )
 from zarr_core.extension import ArrayMetadata, GroupMetadata, Location
 from zarr_formats.v2.format import V2
@@ -223,36 +222,11 @@ def test_only_what_changes_is_written(written):
     assert document(written, "a/.zattrs") == {}
 
 
-def test_changes_of_others_are_kept(written):
-    one, other = (zarr.open(written, path="a") for _ in range(2))
-    one.attrs["x"] = 1
-    other.attrs["y"] = 2
-    other.resize((8, 4))
-    assert document(written, "a/.zattrs") == {"x": 1, "y": 2}
-    one.attrs["z"] = 3
-    assert document(written, "a/.zarray")["shape"] == [8, 4]
-
-
-def test_a_change_that_fails_changes_nothing(written):
-    with pytest.raises(RuntimeError):
-        FORMAT.update(written, "a", lambda _: (_ for _ in ()).throw(RuntimeError("no")))
-    with pytest.raises(MetadataValidationError):
-        FORMAT.update(
-            written, "a", lambda m: m.replace(attributes={"x": 1}, dimension_names=("i", "j"))
-        )
-    assert written.changes == []
-
-
 def test_tokens_that_are_not_json_survive_a_change(written):
     written.set("a/.zattrs", b'{"a": [NaN, -Infinity]}')
     zarr.open(written, path="a").attrs["b"] = 1
     assert "NaN" in bytes(written.get("a/.zattrs")).decode()
     assert zarr.open(written, path="a").attrs["a"][1] == float("-inf")
-
-
-def test_a_node_that_is_gone(written):
-    with pytest.raises(NodeNotFoundError):
-        FORMAT.update(written, "b", lambda metadata: metadata)
 
 
 def test_writing_over_all():
@@ -306,27 +280,12 @@ def test_members_are_direct_children_with_a_document():
     assert list(FORMAT.child_names(store, "a")) == ["c"]
 
 
-def test_names_that_version_3_reserves():
-    store = memory({".zgroup": GROUP, "__x/.zgroup": GROUP, "zarr.json/.zgroup": GROUP})
-    assert list(FORMAT.child_names(store, "")) == ["__x", "zarr.json"]
-
-
 def test_a_damaged_document_is_listed():
     store = memory({".zgroup": GROUP, "a/.zarray": b"{"})
     assert list(FORMAT.child_names(store, "")) == ["a"]
 
 
 # --- removing ---
-
-
-def test_overwriting_removes_all_of_a_node_and_nothing_else():
-    store = zarr.MemoryStore()
-    root = zarr.create_group(store, zarr_format=2)
-    root.create_array("a/b", data=[1, 2], attributes={"x": 1})
-    root.create_array("ab", data=[1, 2])
-    zarr.create_array(store, path="a", data=[3], zarr_format=2, overwrite=True)
-    assert sorted(key for key in store.list() if key.startswith("a/")) == ["a/.zarray", "a/0"]
-    assert root["ab"][1] == 2
 
 
 @pytest.mark.parametrize("version", [2, 3])

@@ -92,6 +92,8 @@ class ChunkKeyEncodingTests(ExtensionTests):
                 "zarr.json", ".zarray", "c/x", "c//0", "c/00", "c/-1", "c/+1", "c/1_0", " c/0",
                 "c/0/0/0/0/0/0/0/0/0", "\u0661", "c/\u0661", f"{key}/", f"{key}x", f"x{key}",
                 f"{key}/0", key[:-1], key.replace("1", "01", 1), key.replace("1", "-1", 1), "",
+                key.replace("/", "."), key.replace(".", "/"), key.replace("1", "1e3", 1),
+                key.replace("1", "\u00b2", 1), key.replace("1", "9" * 5000, 1), f" {key}",
             ]  # fmt: skip
             for other in others:
                 self._is_exact(encoding, other, ndim)
