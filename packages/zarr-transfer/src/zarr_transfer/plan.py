@@ -16,7 +16,7 @@ from zarr_core.stores.local import path_from_url
 from zarr_transfer.copy_executor import CopyExecutor, CopyResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core import Array
     from zarr_core.extension import Format, Store, ValidationProblem
@@ -154,7 +154,6 @@ class CopyOptions:
     progress: Callable[[Progress], object] | bool | None = None
     log: Any = None
     executor: CopyExecutor | None = None
-    portable: str | Sequence[str] | None = None
     is_conversion: bool = False
     layout: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
