@@ -63,7 +63,6 @@ def convert(
     max_memory: int | None = None,
     verify: bool = False,
     on_error: Literal["raise", "skip"] = "raise",
-    dry_run: bool = False,
     progress: Callable[[Progress], object] | bool | None = None,
     log: Any = None,
     executor: CopyExecutor | None = None,
@@ -114,9 +113,6 @@ def convert(
     on_error : {"raise", "skip"}
         For nodes that cannot be converted: raise an error before anything is written, or
         convert the others.
-    dry_run : bool
-        Write nothing; only write the plan to ``log``.  Unlike in :func:`plan_conversion`,
-        problems are errors.
     progress : callable or True, optional
         Called with a :class:`Progress` a few times a second; True shows a line on standard error.
     log : callable, path or file, optional
@@ -169,7 +165,7 @@ def convert(
     """
     options = CopyOptions(
         only=only, overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,
-        on_error=on_error, dry_run=dry_run, progress=progress, log=log, executor=executor,
+        on_error=on_error, progress=progress, log=log, executor=executor,
         is_conversion=True,
         layout={
             "chunks": chunks, "shards": shards, "filters": filters, "compressors": compressors,
@@ -188,11 +184,9 @@ def convert(
             with logging_to(log) as line:
                 for step in plan.steps:
                     line(f"{'skip' if step.problems else step.cost} /{step.path}")
-                if not dry_run:
-                    _execute(plan)
+                _execute(plan)
                 done = sum(not step.problems for step in plan.steps)
-                counts = f"{done:,} converted, {len(plan.steps) - done:,} skipped"
-                line(f"{'dry run' if dry_run else 'all done'}: {counts}")
+                line(f"all done: {done:,} converted, {len(plan.steps) - done:,} skipped")
         finally:
             # Close stores that were opened for this call; this completes an archive.
             for location, side in ((dest, plan.dest), (source, plan.source)):

@@ -205,17 +205,11 @@ def is_within_location(store: Store, path: str, other: Store, other_path: str) -
 
 def path_within(store: Store, path: str, other: Store, other_path: str) -> str | None:
     """Return the path of a location relative to an outer one; None if it is not inside."""
-    if store == other:
-        return _rest(path, other_path)
-    if store.traits.endpoint != other.traits.endpoint:
-        return None
-    return _rest(_address(store, path), _address(other, other_path))
-
-
-def _rest(path: str, around: str) -> str | None:
-    if not around:
-        return path
-    return path[len(around) + 1 :] if f"{path}/".startswith(f"{around}/") else None
+    if store != other:
+        if store.traits.endpoint != other.traits.endpoint:
+            return None
+        path, other_path = _address(store, path), _address(other, other_path)
+    return path[len(other_path) :].lstrip("/") if is_within(path, other_path) else None
 
 
 def _address(store: Store, path: str) -> str:
