@@ -19,14 +19,12 @@ import re
 import sys
 import tempfile
 import tomllib
-import warnings
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import zarr_core
 from portability_probes import Node, Probe, hierarchies, probes
 from run_conformance import FOLDER, PEERS, install
 from zarr_conformance.adapters.implementations import BUNDLED_ADAPTERS
@@ -37,7 +35,7 @@ from zarr_conformance.portability.support import EMPTY, GROUPS, TABLE, Support
 from zarr_conformance.runner.adapter_process import AdapterError, AdapterProcess, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 30.0
@@ -400,39 +398,6 @@ def harness_results() -> dict[str, list[tuple[frozenset[str], bool]]]:
     return found
 
 
-def converted(given: Iterable[Probe], names: Sequence[str]) -> Iterator[Probe]:
-    """Yield the hierarchies that ``convert(portable=names)`` writes, if it does not refuse them."""
-    for probe in given:
-        store, made = zarr_core.MemoryStore(dict(probe.store)), zarr_core.MemoryStore()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                zarr_core.convert(store, made, portable=names)
-            except zarr_core.errors.ZarrError:
-                continue
-            root = zarr_core.open(made)
-        nodes: dict[str, Any] = {"": root}
-        if isinstance(root, zarr_core.Group):
-            nodes |= root.members(max_depth=None)
-        result = Probe({key: bytes(made.get(key) or b"") for key in made.list()}, {}, probe.origin)
-        for path, node in nodes.items():
-            written = probe.nodes[path]
-            result.nodes[path] = Node(node.zarr_format, written.values, written.kind)
-        yield result
-
-
-def check_conversion(chosen: Sequence[Library], args: argparse.Namespace) -> int:
-    """Open converted hierarchies with the libraries that they were converted for."""
-    results = list(converted(hierarchies(args.hierarchies, args.seed), args.convert))
-    outcomes: Counter[str] = Counter()
-    for name, found in measure(chosen, results).items():
-        counts = Counter(how for nodes in found["results"] for how, _ in nodes.values())
-        outcomes += counts
-        print(f"{name}: {dict(counts)} nodes")
-    print(f"{len(results)} of {args.hierarchies} hierarchies were converted, the others refused")
-    return 0 if outcomes.keys() == {"reads"} else 1
-
-
 def main() -> int:
     """Measure, write, check."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -448,13 +413,7 @@ def main() -> int:
     )
     parser.add_argument("--hierarchies", type=int, default=0, help="compare with so many others")
     parser.add_argument("--seed", type=int, default=1, help="of the hierarchies to compare with")
-    parser.add_argument(
-        "--convert", action="append", default=[], metavar="NAME",
-        help="instead, convert so many hierarchies for these libraries and open the results",
-    )  # fmt: skip
     args = parser.parse_args()
-    if args.convert:
-        return check_conversion(libraries(args.environments, args.convert), args)
     chosen = libraries(args.environments, args.library)
     given = [*probes(), *hierarchies(args.random, 0)]
     if args.observations and args.observations.exists():

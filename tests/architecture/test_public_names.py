@@ -39,9 +39,8 @@ NAMES = {
     """,
     "zarr_transfer": """
         Budget ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
-        ElementsDifferError MemoryLimitError Plan Progress RechunkPlan RechunkStage WaitNotices convert copy
-        copy_all copy_store move plan_conversion plan_rechunk plan_selection read_within remove_documents rename
-        write_within
+        ElementsDifferError Plan Progress RechunkPlan RechunkStage WaitNotices convert copy
+        copy_all copy_store move plan_conversion plan_rechunk plan_selection remove_documents rename
     """,
 }
 

@@ -1,4 +1,4 @@
-"""``zarr-core portable`` and ``convert --portable``."""
+"""``zarr-core portable``."""
 
 import json
 import sys
@@ -29,7 +29,7 @@ def test_each_reason_has_the_node_the_pointer_and_the_remedy(sharded, command):
     (reason,) = reasons(command("portable", "new.zarr", "--json"), "tensorstore")
     assert reason["path"] == "/y"
     assert (reason["document"], reason["pointer"]) == ("zarr.json", "/codecs/1")
-    assert reason["remedy"].endswith("--portable tensorstore")
+    assert "--compressor" in reason["remedy"]
 
 
 def test_a_required_library_determines_the_exit_status(sharded, command):
@@ -55,7 +55,7 @@ def test_an_unknown_library_is_a_usage_error(sharded, command):
 
 
 def test_the_conversion_is_read(sharded, command):
-    command("convert", "new.zarr", "old.zarr", "--portable", "zarr-python-2")
+    command("convert", "new.zarr", "old.zarr", "--zarr-format", "2")
     command("portable", "old.zarr", "--for", "zarr-python-2")
     assert zarr.open("old.zarr/north/height")[...].tolist() == [[1.5] * 4] * 4
 

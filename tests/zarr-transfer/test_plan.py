@@ -1,9 +1,9 @@
-"""Plans of reads and writes: their numbers are those of the read or write, or upper estimates."""
+"""Plans of reads: their numbers are those of the read, or estimates of it."""
 
 import json
 import sys
 import threading
-from collections import Counter
+import tracemalloc
 from functools import partial
 from math import prod
 from random import Random
@@ -11,14 +11,12 @@ from random import Random
 import numpy as np
 import pytest
 import zarr_core as zarr
-from random_layouts import cases, reader
-from zarr_core.chunk_grids import RegularAxis
-from zarr_core.errors import ChunkDecodeError, SelectionError
-from zarr_core.extension import BasicIndexer, ByteRange, ByteReader, Store
+from random_layouts import LAYOUTS, random_layout, random_selection, reader
+from zarr_core.errors import SelectionError
+from zarr_core.extension import ByteRange, ByteReader, Store
 from zarr_core.hierarchy.array import parse_selection
-from zarr_core.selection.projection import project, project_dimension
+from zarr_core.selection.projection import project
 from zarr_transfer import Plan, plan_selection
-from zarr_transfer.selection_plan import similar_parts
 
 
 class WireStore(Store):
@@ -36,7 +34,7 @@ class WireStore(Store):
         self.reset()
 
     def reset(self):
-        self.requests = self.nbytes = self.writes = self.written = 0
+        self.requests = self.nbytes = 0
 
     def respond(self, data):
         with self.guard:
@@ -68,34 +66,14 @@ class WireStore(Store):
         return WireReader(self, value, first)
 
     def set(self, key, value):
-        data = (
-            bytes(value) if isinstance(value, bytes | bytearray | memoryview) else b"".join(value)
-        )
-        with self.guard:
-            self.values[key] = data
-            self.writes += 1
-            self.written += len(data)
-
-    def update(self, key, change):
-        value = change(None if (old := self.get(key)) is None else whole(old))
-        if value is None:
-            self.erase(key)
-        elif not isinstance(value, ByteReader):
-            self.set(key, value)
+        is_one = isinstance(value, bytes | bytearray | memoryview)
+        self.values[key] = bytes(value) if is_one else b"".join(value)
 
     def erase(self, key):
-        with self.guard:
-            self.values.pop(key, None)
-            self.writes += 1
+        self.values.pop(key, None)
 
     def list_prefix(self, prefix):
         return iter([key for key in self.values if key.startswith(prefix)])
-
-
-def whole(value):
-    from zarr_core.extension import BufferByteReader
-
-    return BufferByteReader(value)
 
 
 class WireReader(ByteReader):
@@ -131,84 +109,68 @@ class WireReader(ByteReader):
                 self.store.respond(self.value[run[0] : run[-1] + 1])
 
 
-def counted(array, kind, selection):
-    store = array.store
-    store.reset()
-    result = reader(array, kind)(selection)
-    return (store.requests, store.nbytes), np.asarray(result)
+def stored_elements(shape, dtype):
+    """Return random elements that are never the fill value, and that cannot be compressed."""
+    generator = np.random.default_rng(1)
+    if dtype == "bool":
+        return generator.integers(0, 2, shape).astype(bool)
+    return generator.integers(1, 127, (*shape, dtype.itemsize), "u1").view(dtype)[..., 0]
+
+
+def cases(random, count, each):
+    """Iterate over layouts and arrays of stores that count, with kinds of indexing and selections."""
+    for number in range(count):
+        layout = LAYOUTS[number % len(LAYOUTS)]
+        options = random_layout(random, layout, random.choice((1 << 12, 1 << 16, 1 << 20)))
+        array = zarr.create_array(WireStore(latency=number % 2), **options)
+        array[...] = stored_elements(array.shape, array.dtype)
+        for _ in range(each):
+            yield layout, array, *random_selection(random, array)
 
 
 def check_cases(seed, count, each):
     """Compare plans with what is counted; return the number of comparisons."""
-    random = Random(seed)
-    stores = [WireStore(latency) for latency in (False, True)]
-    done = 0
-    for layout, array, kind, selection in cases(
-        random,
-        count,
-        each,
-        lambda number: (stores[number % 2].values.clear(), stores[number % 2])[1],
-    ):
+    done = wrong = 0
+    for layout, array, kind, selection in cases(Random(seed), count, each):
+        read, store = reader(array, kind), array.store
+        store.reset()
         try:
-            plan = plan_selection(array, selection, indexing=kind, exact=True)
+            plan = plan_selection(array, selection, indexing=kind)
         except SelectionError:
             with pytest.raises(SelectionError):
-                reader(array, kind)(selection)
+                read(selection)
             continue
-        found, result = counted(array, kind, selection)
         context = (layout, array.metadata, kind, selection)
-        if not array.stored.codecs.prefers_partial_decode:
-            assert (plan.requests, plan.read_nbytes) == found, context
-        elif (
-            found[1] and layout != "nested shards"
-        ):  # the indexes of inner shards are requested, too
-            assert found[0] / 2 <= plan.requests <= 2 * found[0], context
-            assert found[1] <= plan.read_nbytes, context
-        assert plan.nbytes == result.nbytes, context
-        assert plan.shape == result.shape, context
-        array.store.reset()
-        assumed = plan_selection(array, selection, indexing=kind)
-        assert array.store.requests == 0, context
-        chunks = project(parse_selection(array, selection, kind).selection, array.stored.axes)
-        assert assumed.chunks == plan.chunks == (len([*chunks]) if plan.nbytes else 0), context
-        assert assumed.inner_chunks == plan.inner_chunks, context
-        assert assumed.read_nbytes >= found[1], context
+        assert store.requests == 0, context
+        result = np.asarray(read(selection))
+        assert (plan.shape, plan.nbytes) == (result.shape, result.nbytes), context
+        selected, stored = parse_selection(array, selection, kind).selection, array.stored
+        chunks = [*project(selected, stored.axes)] if plan.nbytes else []
+        assert plan.chunks == len(chunks), context
         done += 1
+        if not stored.codecs.prefers_partial_decode:
+            # Shards that do not compress are larger than expected, and requested twice.
+            if layout != "compressed shards":
+                assert plan.requests == store.requests, context
+                assert plan.read_nbytes >= store.nbytes, context
+            assert plan.decoded_nbytes == sum(
+                prod(stored.resolved.grid.chunk_shape(stored.axes, part.chunk_coords))
+                for part in chunks
+            ) * array.dtype.itemsize, context  # fmt: skip
+        elif layout != "nested shards":  # the indexes of inner shards are requested, too
+            wrong += not store.requests / 2 <= plan.requests <= 2 * store.requests
+            wrong += plan.read_nbytes < store.nbytes / 2
+    assert wrong <= done / 20
     return done
 
 
-def test_plans_are_exact():
+def test_plans_agree_with_reads():
     assert check_cases(1, 45, 6) > 200
 
 
 @pytest.mark.slow
-def test_ten_thousand_plans_are_exact():
-    assert check_cases(2, 270, 40) >= 10_000
-
-
-def test_plans_of_writes_are_exact():
-    random = Random(4)
-    store = WireStore(latency=True)
-    done = 0
-    for _, array, kind, selection in cases(
-        random, 45, 4, lambda _: (store.values.clear(), store)[1]
-    ):
-        try:
-            plan = plan_selection(array, selection, "write", indexing=kind, exact=True)
-        except SelectionError:
-            continue
-        values = np.arange(1, max(2, np.prod(plan.shape, dtype=int) + 1))
-        values = (values % 100 + 100).astype(array.dtype).reshape(plan.shape) if plan.nbytes else 0
-        store.reset()
-        if kind == "fancy":
-            array[selection] = values
-        else:
-            getattr(array, f"set_{kind}_selection")(selection, values)
-        assert plan.write_requests == store.writes == plan.chunks
-        assert (plan.read_requests, plan.read_nbytes) == (store.requests, store.nbytes)
-        assert plan.write_nbytes >= store.written
-        done += 1
-    assert done > 100
+def test_four_thousand_plans_agree_with_reads():
+    assert check_cases(2, 270, 16) >= 4_000
 
 
 def calls(work):
@@ -228,35 +190,21 @@ def calls(work):
 
 
 @pytest.mark.parametrize("step", [1, 3, 250])
-def test_a_plan_of_ten_million_chunks_takes_as_long_as_of_ten(step):
+@pytest.mark.parametrize("shards", [None, (1000, 140)])
+def test_a_plan_of_ten_million_chunks_takes_as_long_as_of_ten(step, shards):
     few, many = (
-        zarr.create_array(None, shape=(100 * count, 500), chunks=(100, 70), dtype="f4")
+        zarr.create_array(
+            None, shape=(100 * count, 500), chunks=(100, 70), shards=shards, dtype="f4"
+        )
         for count in (10, 10**7)
     )
     plan_selection(few)
     numbers = [calls(partial(plan_selection, array, np.s_[30::step, ::2])) for array in (few, many)]
     assert numbers[1] <= numbers[0] + 20
     plan = plan_selection(many, np.s_[50::step, ::2])
-    assert plan.chunks == plan.requests == 8 * min(10**7, -(-(10**9 - 50) // step))
+    chunks = plan.chunks if shards is None else plan.inner_chunks
+    assert chunks == 8 * min(10**7, -(-(10**9 - 50) // step))
     assert plan.nbytes == prod(plan.shape) * 4
-
-
-def test_chunks_of_slices_are_counted():
-    random = Random(5)
-    for _ in range(300):
-        size, length, step = (random.randint(1, most) for most in (400, 40, 60))
-        start = random.randrange(size)
-        item = slice(start, random.randint(start, size), step)
-        axis = RegularAxis(size, -(-size // length), length)
-        expected = Counter(
-            (len(range(size)[part]), complete)
-            for _, part, _, complete, _ in project_dimension(item, axis)
-        )
-        found = Counter()
-        for part in similar_parts(BasicIndexer((item,)), (axis,)):
-            assert part.inside.index[0].stop <= length
-            found[part.inside.shape[0], part.is_complete] += part.chunks
-        assert found == expected, (size, length, item)
 
 
 def test_a_plan_is_a_table():
@@ -266,7 +214,7 @@ def test_a_plan_is_a_table():
     lines = str(plan).splitlines()
     assert lines[0].startswith("read of memory://")
     assert lines[2].split() == ["chunks", "3", "of", "24"]
-    assert lines[-1].split()[:2] == ["smallest", "max_memory"]
+    assert lines[-1].split()[:2] == ["peak", "memory"]
     assert json.loads(json.dumps(plan.to_dict()))["chunks"] == 3
     assert plan.to_dict()["requests"] == 3
     assert plan.amplification == 3 * 400 / (20 * 3 * 4)
@@ -277,8 +225,8 @@ def test_plans_of_nothing_and_of_one_element():
     nothing = plan_selection(array, slice(2, 2))
     assert (nothing.chunks, nothing.requests, nothing.nbytes) == (0, 0, 0)
     assert nothing.amplification is None
-    one = plan_selection(zarr.create_array(None, shape=(), dtype="i8"), exact=True)
-    assert (one.chunks, one.requests, one.read_nbytes) == (1, 1, 0)
+    one = plan_selection(zarr.create_array(None, shape=(), dtype="i8"))
+    assert (one.shape, one.chunks, one.requests) == ((), 1, 1)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int4", "str", "float16"])
@@ -288,51 +236,15 @@ def test_plans_of_data_types(dtype):
     )
     plan = plan_selection(array, np.s_[3:500, ::2])
     assert plan.requests >= plan.chunks >= 1
+    assert plan.read_nbytes > 0
 
 
-def test_unknown_arguments_are_errors():
+def test_selections_that_do_not_fit_are_errors():
     array = zarr.create_array(None, shape=(4,), dtype="i8")
-    with pytest.raises(ValueError, match="must be 'read' or 'write'|\"read\" or \"write\""):
-        plan_selection(array, ..., "delete")
     with pytest.raises(ValueError, match="indexing must be one of fancy, .* not 'oindex'"):
         plan_selection(array, ..., indexing="oindex")
     with pytest.raises(SelectionError, match="out of bounds"):
         plan_selection(array, 9)
-
-
-def test_plans_of_other_codecs_with_partial_decoding():
-    array = zarr.create_array(
-        WireStore(latency=True), shape=(3000, 2000), dtype="bool", chunks=(1500, 2000),
-        serializer="packbits", compressors=None,
-    )  # fmt: skip
-    array[...] = True
-    for selection in (np.s_[3:40], np.s_[:, 7], np.s_[2000, 5], np.s_[...]):
-        plan = plan_selection(array, selection, exact=True)
-        found, _ = counted(array, "basic", selection)
-        assert plan.requests <= 2 * found[0]
-        assert plan.read_nbytes >= found[1]
-
-
-def test_a_damaged_index_is_an_error_only_of_exact_plans():
-    array = zarr.create_array(
-        WireStore(latency=True),
-        shape=(3000, 2000),
-        dtype="f4",
-        chunks=(30, 20),
-        shards=(3000, 2000),
-    )
-    array[...] = np.random.default_rng(1).random(array.shape)
-    value = array.store.values["c/0/0"]
-    array.store.values["c/0/0"] = value[:-1] + bytes([value[-1] ^ 1])
-    assert plan_selection(array, np.s_[:100, :100]).inner_chunks == 20
-    with pytest.raises(ChunkDecodeError, match="wirestore:.* 'c/0/0'"):
-        plan_selection(array, np.s_[:100, :100], exact=True)
-
-
-def test_missing_chunks_that_are_errors_are_planned():
-    with zarr.config.set(missing_chunks="error"):
-        array = zarr.open_array(zarr.create_array(None, shape=9, chunks=3, dtype="i4").store)
-        assert plan_selection(array, exact=True).requests == 3
 
 
 @pytest.mark.parametrize("zarr_format", [1, 2, 3, "n5", "draft"])
@@ -341,24 +253,45 @@ def test_plans_of_all_formats(zarr_format):
         WireStore(latency=False), shape=(50, 70), chunks=(20, 30), dtype="f4",
         zarr_format=zarr_format,
     )  # fmt: skip
-    array[:45] = np.arange(45 * 70).reshape(45, 70)
+    array[...] = np.arange(1, 3501).reshape(50, 70)
     for selection in (np.s_[...], np.s_[3, ::2], np.s_[40:, 60:]):
-        plan = plan_selection(array, selection, exact=True)
-        found, _ = counted(array, "basic", selection)
-        assert (plan.requests, plan.read_nbytes) == found
+        plan = plan_selection(array, selection)
+        array.store.reset()
+        array[selection]
+        assert plan.requests == array.store.requests
+        assert plan.read_nbytes >= array.store.nbytes
 
 
-def test_decoded_bytes():
-    def decoded(selection, access="read", **layout):
-        array = zarr.create_array(None, shape=(800, 800), dtype="f4", **layout)
-        return plan_selection(array, selection, access).decoded_nbytes
+@pytest.mark.parametrize(
+    ("layout", "selection", "expected"),
+    [
+        ({"chunks": (100, 200)}, np.s_[50:150, 0], 2 * 100 * 200),
+        ({"chunks": (400, 400), "compressors": None}, np.s_[50:150, 390:410], 100 * 20),
+        ({"chunks": (20, 50), "shards": (400, 400)}, np.s_[50:150, 390:410], 6 * 2 * 20 * 50),
+    ],
+)
+def test_decoded_bytes(layout, selection, expected):
+    array = zarr.create_array(None, shape=(800, 800), dtype="f4", **layout)
+    assert plan_selection(array, selection).decoded_nbytes == 4 * expected
 
-    plain = {"chunks": (100, 200)}
-    assert decoded(np.s_[50:150, 0], **plain) == 2 * 100 * 200 * 4
-    assert decoded(np.s_[50:200, 0:200], "write", **plain) == 100 * 200 * 4
-    large = {"chunks": (400, 400), "compressors": None}
-    assert decoded(np.s_[50:150, 390:410], **large) == 100 * 20 * 4
-    assert decoded(np.s_[50:150, 390:410], "write", **large) == 2 * 400 * 400 * 4
-    shards = {"chunks": (20, 50), "shards": (400, 400)}
-    assert decoded(np.s_[50:150, 390:410], **shards) == 6 * 2 * 20 * 50 * 4
-    assert decoded(np.s_[50:150, 350:400], "write", **shards) == 2 * 20 * 50 * 4
+
+@pytest.mark.parametrize(
+    ("layout", "selection"),
+    [
+        ({"chunks": (400, 1000), "compressors": "gzip"}, np.s_[...]),
+        ({"chunks": (400, 1000), "compressors": "gzip"}, np.s_[:, 3]),
+        ({"chunks": (400, 1000), "compressors": None}, np.s_[:, 3]),
+        ({"chunks": (10, 10), "shards": (1000, 1000)}, np.s_[:, 300:900]),
+    ],
+)
+def test_peak_memory_is_not_exceeded(tmp_path, layout, selection):
+    array = zarr.create_array(tmp_path / "a.zarr", shape=(2000, 2000), dtype="f8", **layout)
+    array[...] = stored_elements(array.shape, array.dtype)
+    array = zarr.open_array(tmp_path / "a.zarr")
+    plan = plan_selection(array, selection)
+    tracemalloc.start()
+    try:
+        array[selection]
+        assert plan.nbytes <= tracemalloc.get_traced_memory()[1] <= plan.peak_nbytes
+    finally:
+        tracemalloc.stop()

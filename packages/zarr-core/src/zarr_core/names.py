@@ -18,6 +18,11 @@ _ORDINARY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9][A-Za-z0-9_-]*)
 _SURROGATE = re.compile("[\ud800-\udfff]").search
 
 
+def is_manifest_key(key: str) -> bool:
+    """Whether a key is that of a manifest, and not of the hierarchy that it describes."""
+    return key.rpartition("/")[2] == MANIFEST_NAME
+
+
 def name_problem(name: str) -> str | None:
     """Return why a string is not a valid node name of version 3, or None."""
     # v3.1, "Node names", in the order of the text.

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import sys
 import threading
 from _thread import start_new_thread
 from collections import deque
@@ -114,14 +113,13 @@ def parallel_for(
 
 
 @contextmanager
-def in_one_thread(also_requests: bool = False) -> Iterator[None]:
+def in_one_thread() -> Iterator[None]:
     """Use only this thread in every ``parallel_for`` without ``threads``.
 
-    For programs that already use all processors, such as Dask workers.  With ``also_requests``,
-    requests to stores with latency are not concurrent either.
+    For programs that already use all processors, such as Dask workers.
     """
     outer = _local.sharing
-    _local.sharing = max(sys.maxsize if also_requests else 1, outer)
+    _local.sharing = max(1, outer)
     try:
         yield
     finally:

@@ -15,14 +15,13 @@ _NAMES = {
     "copy_executor": "CopyExecutor CopyResult",
     "copy_keys": "copy_store rename",
     "copy_nodes": "copy copy_all",
-    "errors": "ConversionError ElementsDifferError MemoryLimitError",
+    "errors": "ConversionError ElementsDifferError",
     "move_node": "move",
     "plan": "CopyPlan CopyStep",
     "progress": "Progress WaitNotices",
     "rechunk": "Budget Chunking RechunkPlan RechunkStage",
     "regions": "ChunkEdges",
     "selection_plan": "Plan plan_selection",
-    "within_limit": "read_within write_within",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

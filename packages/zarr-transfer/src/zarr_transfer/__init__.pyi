@@ -12,7 +12,6 @@ from zarr_transfer.copy_nodes import copy as copy
 from zarr_transfer.copy_nodes import copy_all as copy_all
 from zarr_transfer.errors import ConversionError as ConversionError
 from zarr_transfer.errors import ElementsDifferError as ElementsDifferError
-from zarr_transfer.errors import MemoryLimitError as MemoryLimitError
 from zarr_transfer.move_node import move as move
 from zarr_transfer.plan import CopyPlan as CopyPlan
 from zarr_transfer.plan import CopyStep as CopyStep
@@ -23,9 +22,7 @@ from zarr_transfer.rechunk import Chunking as Chunking
 from zarr_transfer.rechunk import RechunkPlan as RechunkPlan
 from zarr_transfer.rechunk import RechunkStage as RechunkStage
 from zarr_transfer.regions import ChunkEdges as ChunkEdges
-
-__version__: str
 from zarr_transfer.selection_plan import Plan as Plan
 from zarr_transfer.selection_plan import plan_selection as plan_selection
-from zarr_transfer.within_limit import read_within as read_within
-from zarr_transfer.within_limit import write_within as write_within
+
+__version__: str

@@ -27,12 +27,11 @@ from zarr_transfer.keys import (
 )
 from zarr_transfer.plan import CopyOptions, CopySpec, NodeLocation
 from zarr_transfer.planner import plan_nodes
-from zarr_transfer.portable import requirement
 from zarr_transfer.progress import logging_to
 from zarr_transfer.target_layout import KEEP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core.extension import Format, Store
     from zarr_core.interfaces.format import NodeMetadata
@@ -48,7 +47,7 @@ def convert(
     *,
     source_path: str | None = None,
     dest_path: str | None = None,
-    zarr_format: int | str | None = None,
+    zarr_format: int | str = 3,
     source_format: int | str | None = None,
     chunks: Any = KEEP,
     shards: Any = KEEP,
@@ -64,14 +63,12 @@ def convert(
     max_memory: int | None = None,
     verify: bool = False,
     on_error: Literal["raise", "skip"] = "raise",
-    dry_run: bool = False,
     progress: Callable[[Progress], object] | bool | None = None,
     log: Any = None,
     executor: CopyExecutor | None = None,
     storage_options: Mapping[str, Any] | None = None,
     dest_storage_options: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    portable: str | Sequence[str] | None = None,
 ) -> CopyPlan:
     """Convert an array, or a group with everything below it, to another format or layout.
 
@@ -86,9 +83,8 @@ def convert(
         Path of the node in ``source``.
     dest_path : str, optional
         Path of the result in ``dest``; without ``dest``, in the store of the source.
-    zarr_format : int or str, optional
-        Format of the result: 2, 3, or the name of an installed format.  By default 3, or with
-        ``portable`` the newest version that the libraries read.
+    zarr_format : int or str
+        Format of the result: 2, 3, or the name of an installed format.
     source_format : int or str, optional
         Format of the source; required only if a node has metadata of several formats.
     chunks, shards, filters, compressors, serializer, fill_value
@@ -117,9 +113,6 @@ def convert(
     on_error : {"raise", "skip"}
         For nodes that cannot be converted: raise an error before anything is written, or
         convert the others.
-    dry_run : bool
-        Write nothing; only write the plan to ``log``.  Unlike in :func:`plan_conversion`,
-        problems are errors.
     progress : callable or True, optional
         Called with a :class:`Progress` a few times a second; True shows a line on standard error.
     log : callable, path or file, optional
@@ -133,10 +126,6 @@ def convert(
         Arguments for the store if ``dest`` is a URL.
     extensions : mapping, optional
         Extensions for this call: ``{"codec": {"acme.xor": Xor}}``.
-    portable : str or sequence of str, optional
-        Names of libraries that must read the result, such as ``["zarr-python-2", "tensorstore"]``.
-        Parts of the layout that they do not read change as little as possible, unless they are
-        given; data types do not change.  Requires zarr-conformance.
 
     Returns
     -------
@@ -146,8 +135,7 @@ def convert(
     Raises
     ------
     ConversionError
-        If there are problems, before anything is written, such as data types that a library of
-        ``portable`` does not read; contains all problems.
+        If there are problems, before anything is written; contains all problems.
     NodeNotFoundError
         If the source does not exist.
     ElementsDifferError
@@ -177,8 +165,8 @@ def convert(
     """
     options = CopyOptions(
         only=only, overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,
-        on_error=on_error, dry_run=dry_run, progress=progress, log=log, executor=executor,
-        portable=portable, is_conversion=True,
+        on_error=on_error, progress=progress, log=log, executor=executor,
+        is_conversion=True,
         layout={
             "chunks": chunks, "shards": shards, "filters": filters, "compressors": compressors,
             "serializer": serializer, "fill_value": fill_value, "dtype": dtype,
@@ -196,11 +184,9 @@ def convert(
             with logging_to(log) as line:
                 for step in plan.steps:
                     line(f"{'skip' if step.problems else step.cost} /{step.path}")
-                if not dry_run:
-                    _execute(plan)
+                _execute(plan)
                 done = sum(not step.problems for step in plan.steps)
-                counts = f"{done:,} converted, {len(plan.steps) - done:,} skipped"
-                line(f"{'dry run' if dry_run else 'all done'}: {counts}")
+                line(f"all done: {done:,} converted, {len(plan.steps) - done:,} skipped")
         finally:
             # Close stores that were opened for this call; this completes an archive.
             for location, side in ((dest, plan.dest), (source, plan.source)):
@@ -262,15 +248,12 @@ def _plan(
     *,
     source_path: str | None = None,
     dest_path: str | None = None,
-    zarr_format: int | str | None = None,
+    zarr_format: int | str = 3,
     source_format: int | str | None = None,
     storage_options: Mapping[str, Any] | None = None,
     dest_storage_options: Mapping[str, Any] | None = None,
 ) -> CopyPlan:
     """Return the plan of a conversion between two locations."""
-    if zarr_format is None:  # version 3, or the newest version that all required libraries read
-        required = requirement(options.portable)
-        zarr_format = 3 if required is None else required.zarr_format()
     from_store, from_path = resolve_store_path(source, source_path, storage_options=storage_options)
     to_store, to_path = from_store, from_path
     if dest is not None or dest_path is not None or dest_storage_options:

@@ -48,28 +48,3 @@ class ElementsDifferError(ZarrError, ValueError):
     def _message(self) -> str:
         part = ", ".join(f"{start}:{stop}" for start, stop in self.box)
         return f"elements [{part}]: {self.why}"
-
-
-class MemoryLimitError(ZarrError, ValueError):
-    """A memory limit is too small; nothing was read or written.
-
-    Parameters
-    ----------
-    location : Location or str
-        The array.
-    max_memory, needed : int
-        The limit, and the smallest sufficient limit, in bytes.
-    """
-
-    def __init__(self, location: Location | str, max_memory: int, needed: int) -> None:
-        location = str(location)
-        super().__init__(location, max_memory, needed)
-        self.location = location
-        self.max_memory = max_memory
-        self.needed = needed
-
-    def _message(self) -> str:
-        return (
-            f"the memory limit of {self.max_memory:,} bytes is too small to process "
-            f"its chunks, even one after the other; pass max_memory={self.needed} or more"
-        )

@@ -16,7 +16,7 @@ from zarr_core.stores.local import path_from_url
 from zarr_transfer.copy_executor import CopyExecutor, CopyResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core import Array
     from zarr_core.extension import Format, Store, ValidationProblem
@@ -154,7 +154,6 @@ class CopyOptions:
     progress: Callable[[Progress], object] | bool | None = None
     log: Any = None
     executor: CopyExecutor | None = None
-    portable: str | Sequence[str] | None = None
     is_conversion: bool = False
     layout: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
@@ -206,17 +205,11 @@ def is_within_location(store: Store, path: str, other: Store, other_path: str) -
 
 def path_within(store: Store, path: str, other: Store, other_path: str) -> str | None:
     """Return the path of a location relative to an outer one; None if it is not inside."""
-    if store == other:
-        return _rest(path, other_path)
-    if store.traits.endpoint != other.traits.endpoint:
-        return None
-    return _rest(_address(store, path), _address(other, other_path))
-
-
-def _rest(path: str, around: str) -> str | None:
-    if not around:
-        return path
-    return path[len(around) + 1 :] if f"{path}/".startswith(f"{around}/") else None
+    if store != other:
+        if store.traits.endpoint != other.traits.endpoint:
+            return None
+        path, other_path = _address(store, path), _address(other, other_path)
+    return path[len(other_path) :].lstrip("/") if is_within(path, other_path) else None
 
 
 def _address(store: Store, path: str) -> str:

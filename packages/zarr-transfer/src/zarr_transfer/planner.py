@@ -7,7 +7,6 @@ conversion collects the problems of all nodes.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from zarr_core import MemoryStore
@@ -31,7 +30,6 @@ from zarr_transfer.execute import is_bare
 from zarr_transfer.keys import KeyOwners, may_collide, other_keys, present_keys, top_level
 from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.plan_array import plan_array
-from zarr_transfer.portable import portable_step, requirement
 from zarr_transfer.target_layout import is_by_name, requested_parts
 from zarr_transfer.to_format import NODE_ERRORS, group_to_format, problems_of
 from zarr_transfer.unmanaged import note_unmanaged
@@ -316,7 +314,6 @@ class _Conversion(_Planner):
     def __init__(self, spec: CopySpec, nodes: Nodes, options: CopyOptions) -> None:
         super().__init__(spec, nodes, options)
         self._requested = requested_parts(options.layout)
-        self._required = requirement(options.portable)
         self._roots = _other_roots(self.dest)
         self._existing = existing_nodes(self.dest, [path for path, _ in nodes])
 
@@ -373,13 +370,6 @@ class _Conversion(_Planner):
         """Return the step for a node, without regard to the destination."""
         if isinstance(node, ZarrError):
             raise ValueError(f"cannot be read: {node}")
-        convert = partial(self._converted, path, node)
-        if self._required is None:
-            return convert(requested)
-        return portable_step(self.dest, self._required, requested, convert)
-
-    def _converted(self, path: str, node: NodeMetadata, requested: Mapping[str, Any]) -> CopyStep:
-        """Return the step for a node, without regard to the destination or to other libraries."""
         if isinstance(node, ArrayMetadata):
             return self.decoded(path, node, requested)
         if node.consolidated is None:

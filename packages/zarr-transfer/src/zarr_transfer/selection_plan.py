@@ -1,109 +1,75 @@
-"""Plans of reads and writes of arrays: chunks, requests, bytes and memory, before they are done."""
+"""The cost of reading a selection of an array: chunks, requests, bytes and memory."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from itertools import product
+from dataclasses import asdict, dataclass
 from math import ceil, prod
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import numpy as np
 from zarr_core.chunk_grids import RegularAxis
-from zarr_core.extension import (
-    BasicIndexer,
-    ChunkDecodeError,
-    CoordinateIndexer,
-    OrthogonalIndexer,
-    SubchunkCodec,
-    escape_controls,
-)
+from zarr_core.extension import BasicIndexer, OrthogonalIndexer, escape_controls
 from zarr_core.hierarchy.array import parse_selection
 from zarr_core.interfaces.selection import MaskIndexer
 from zarr_core.messages import format_bytes
 from zarr_core.selection.projection import project, project_dimension
-from zarr_core.threads import concurrent_map
-
-from zarr_transfer.memory import call_memory, encoded_nbytes
+from zarr_core.threads import thread_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
+    import numpy as np
     from zarr_core import Array
     from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.extension import ChunkAxis, StoredArray
-    from zarr_core.selection.projection import ChunkProjection
 
     NDArray = np.ndarray[Any, Any]
-    # Number of chunks, and of one of them: number, selected elements, whether all are.
-    _Similar = tuple[int, int, slice | NDArray, bool]
 
-Indexing: TypeAlias = Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"]
-
-_FEW = 100  # sizes that are requested one by one
-_SMALL = 1 << 14  # bytes of a shard, or between elements, that are read rather than skipped
-_BATCH = 1 << 20  # bytes that are read with one request
+_BATCH = 1 << 20  # bytes that are read with one request, if a part of a stored object is read
+_ELEMENT_GAP = 1 << 14  # bytes between elements that are read rather than skipped
+_VARIABLE = 256  # assumed bytes of an element of variable size
+_INDEX_ENTRY, _INDEX_CHECKSUM = 16, 4  # stored bytes of the index of a shard
+_INDEX_MEMORY = 96  # bytes of an entry of the index of a shard in memory
+_POINT_MEMORY = 32  # bytes for sorting an index of an index array
+_THREAD_MEMORY = 1 << 19  # bytes of Python objects and small buffers in each thread
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The requests, bytes and memory of a read or write, before it is done; prints as a table.
+    """The cost of reading a selection; prints as a table.
 
     Parameters
     ----------
     location : str
         The array.
-    access : {"read", "write"}
-        The kind of access.
     shape : tuple of int
-        Shape of the result, or of the value to write.
-    chunks : int
-        Number of stored objects, chunks or shards, with selected elements.
+        Shape of the result.
+    chunks, all_chunks : int
+        Number of stored objects, chunks or shards, with selected elements, and of all.
     inner_chunks : int or None
         Number of inner chunks with selected elements; None without shards.
-    read_requests, write_requests : int
+    requests : int
         Number of requests to the store.  Metadata is in memory already.
-    read_nbytes, write_nbytes : int
-        Encoded bytes that these requests transfer.
+    read_nbytes : int
+        Bytes that these requests transfer if all chunks are stored and not compressed.
     decoded_nbytes : int
         Bytes of all chunks, or inner chunks, that are decoded.
     nbytes : int
         Bytes of the selected elements in memory.
     peak_nbytes : int
-        Maximum memory of the call in bytes, with the result of a read, without the value of a
-        write.
-    smallest_nbytes : int
-        The smallest ``max_memory`` in bytes for the same call, with ``out`` for a read: the
-        memory in addition to the arrays of the caller.
-    is_exact : bool
-        Whether the store was asked for the sizes of the chunks and the indexes of the shards.
-        Otherwise all chunks are assumed to be stored and not to compress, so that
-        ``read_nbytes`` is an upper limit.
-
-    Notes
-    -----
-    Written bytes depend on the elements; ``write_nbytes`` is an upper limit.
+        Maximum memory of the call in bytes with the result, without the internal memory of
+        compressors and stores.
     """
 
     location: str
-    access: Literal["read", "write"]
     shape: tuple[int, ...]
     chunks: int
+    all_chunks: int
     inner_chunks: int | None
-    read_requests: int
-    write_requests: int
+    requests: int
     read_nbytes: int
-    write_nbytes: int
     decoded_nbytes: int
     nbytes: int
     peak_nbytes: int
-    smallest_nbytes: int
-    is_exact: bool
-    all_chunks: int = field(repr=False)
-
-    @property
-    def requests(self) -> int:
-        """Number of all requests."""
-        return self.read_requests + self.write_requests
 
     @property
     def amplification(self) -> float | None:
@@ -112,40 +78,35 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as JSON."""
-        members = {item.name: getattr(self, item.name) for item in fields(self) if item.repr}
-        return members | {"shape": [*self.shape], "requests": self.requests}
+        return asdict(self) | {"shape": [*self.shape]}
 
     def __str__(self) -> str:
-        unit = "shards" if self.inner_chunks is not None else "chunks"
-        limit = "" if self.is_exact else "at most "
-        is_read = self.access == "read"
-        rows = [("selection", f"{' x '.join(map(str, self.shape)) or 'one element'}")]
-        rows.append((unit, f"{self.chunks:,} of {self.all_chunks:,}"))
+        unit = "chunks" if self.inner_chunks is None else "shards"
+        rows = {
+            "selection": " x ".join(map(str, self.shape)) or "one element",
+            unit: f"{self.chunks:,} of {self.all_chunks:,}",
+        }
         if self.inner_chunks is not None:
-            rows.append(("inner chunks", f"{self.inner_chunks:,}"))
-        rows.append(("requests" if is_read else "requests to read", f"{self.read_requests:,}"))
-        rows.append(("bytes to fetch", limit + format_bytes(self.read_nbytes)))
-        if not is_read:
-            rows.append(("requests to write", f"{self.write_requests:,}"))
-            rows.append(("bytes to store", "at most " + format_bytes(self.write_nbytes)))
-        rows.append(("bytes to decode", format_bytes(self.decoded_nbytes)))
-        rows.append(("bytes selected", format_bytes(self.nbytes)))
-        rows.append(("peak memory", format_bytes(self.peak_nbytes)))
-        rows.append(("smallest max_memory", format_bytes(self.smallest_nbytes)))
-        width = max(len(name) for name, _ in rows)
-        lines = [f"{self.access} of {escape_controls(self.location)}"]
-        return "\n".join(lines + [f"  {name.ljust(width)}  {value}" for name, value in rows])
+            rows["inner chunks"] = f"{self.inner_chunks:,}"
+        rows |= {
+            "requests": f"{self.requests:,}",
+            "bytes to fetch": f"{format_bytes(self.read_nbytes)} uncompressed",
+            "bytes to decode": format_bytes(self.decoded_nbytes),
+            "bytes selected": format_bytes(self.nbytes),
+            "peak memory": format_bytes(self.peak_nbytes),
+        }
+        width = max(map(len, rows))
+        lines = [f"  {name.ljust(width)}  {value}" for name, value in rows.items()]
+        return "\n".join([f"read of {escape_controls(self.location)}", *lines])
 
 
 def plan_selection(
     array: Array,
     selection: Any = ...,
-    access: Literal["read", "write"] = "read",
     *,
-    indexing: Indexing = "fancy",
-    exact: bool = False,
+    indexing: Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"] = "fancy",
 ) -> Plan:
-    """Return the requests, bytes and memory of reading or writing a selection.
+    """Return the requests, bytes and memory of reading a selection; nothing is requested.
 
     Parameters
     ----------
@@ -153,14 +114,9 @@ def plan_selection(
         The array.
     selection : index
         As in ``array[selection]``; all elements by default.
-    access : {"read", "write"}
-        Whether elements are read or written.
     indexing : {"fancy", "basic", "orthogonal", "coordinate", "mask", "block"}
         The meaning of the selection: that of ``array[...]``, ``get_basic_selection``, ``oindex``,
         ``vindex``, ``get_mask_selection`` or ``blocks``.
-    exact : bool
-        Whether to ask the store for the sizes of the chunks, and read the indexes of the shards.
-        By default nothing is requested: every chunk is assumed to be stored, and not to compress.
 
     Returns
     -------
@@ -172,301 +128,195 @@ def plan_selection(
     SelectionError
         If the selection does not fit the array.
     ValueError
-        If ``access`` or ``indexing`` is not one of the listed values.
+        If ``indexing`` is not one of the listed values.
 
     Notes
     -----
-    A plan of slices without ``exact`` takes as long for billions of chunks as for a few.
+    A plan of slices takes as long for billions of chunks as for a few.
 
-    Requests for whole chunks are exact.  Those for parts of shards and of uncompressed chunks are
-    estimated: byte ranges with small gaps are one request, of at most 1 MiB.
+    The requests for whole chunks are exact, and the bytes an upper limit.  Those for parts of shards
+    and of uncompressed chunks are an estimate: byte ranges with small gaps are one request, of at
+    most 1 MiB.
     """
     parsed = parse_selection(array, selection, indexing)
-    if access not in ("read", "write"):
-        raise ValueError(f'access must be "read" or "write", not {access!r}')
-    stored = array.stored
-    is_read = access == "read"
-    parts = [*similar_parts(parsed.selection, stored.axes)] if prod(parsed.shape) else []
-    chunks = sum(part.chunks for part in parts)
-    read = parts if is_read else [part for part in parts if not part.is_complete]
-    requests = nbytes = 0
-    if exact:
-        each = _stored_requests(stored, parsed.selection if parts else None, is_read=is_read)
-    else:
-        each = ((part.chunks, *_requests(stored, part, is_read=is_read)) for part in read)
-    for count, more, amount in each:
-        requests += count * more
-        nbytes += count * amount
-    selected = prod(parsed.shape) * stored.resolved.dtype.itemsize
+    stored, selected, count = array.stored, parsed.selection, prod(parsed.shape)
+    codecs, itemsize = stored.codecs, stored.resolved.dtype.itemsize
+    if isinstance(selected, MaskIndexer):
+        selected = selected.to_coordinates()
+    chunks = _chunks(selected, stored.axes) if count else _NO_CHUNKS
+    requests = chunks.count
+    read_nbytes = ceil(chunks.size * _encoded_nbytes(codecs) / codecs.decoded.size)
+    decoded = chunks
+    inner = None
+    if stored.is_sharded:
+        inner = _chunks(selected, _inner_axes(stored)) if count else _NO_CHUNKS
+    if codecs.prefers_partial_decode and count:
+        decoded = inner or _Chunks(count, count, 0)
+        requests, part_nbytes = _partial_requests(stored, selected, chunks, decoded)
+        read_nbytes = min(read_nbytes, part_nbytes)
+    nbytes = count * itemsize
+    working = _working_memory(stored, selected, chunks.count, decoded.count)
     return Plan(
         location=str(stored.location),
-        access=access,
         shape=parsed.shape,
-        chunks=chunks,
-        inner_chunks=_inner_chunks(stored, parts) if stored.is_sharded else None,
-        read_requests=requests,
-        write_requests=0 if is_read else chunks,
-        read_nbytes=nbytes,
-        write_nbytes=0
-        if is_read
-        else sum(part.chunks * encoded_nbytes(_codecs(stored, part)) for part in parts),
-        decoded_nbytes=sum(
-            part.chunks * _decoded_nbytes(_codecs(stored, part), part, is_read=is_read)
-            for part in read
-        ),
-        nbytes=selected,
-        peak_nbytes=call_memory(stored, parsed.selection, parts, access) + is_read * selected,
-        smallest_nbytes=call_memory(stored, parsed.selection, parts, access, threads=1),
-        is_exact=exact,
+        chunks=chunks.count,
         all_chunks=prod(axis.count for axis in stored.axes),
+        inner_chunks=None if inner is None else inner.count,
+        requests=requests,
+        read_nbytes=read_nbytes,
+        decoded_nbytes=decoded.size * itemsize,
+        nbytes=nbytes,
+        peak_nbytes=nbytes + working,
     )
 
 
 # --- the chunks of a selection ---
 
 
-class ChunkPart(NamedTuple):
-    """The part of a selection in one chunk, or in each of several similar chunks.
+class _Chunks(NamedTuple):
+    """The chunks, or inner chunks, with selected elements."""
 
-    ``inside`` are the selected elements of the chunk at ``chunk_coords``.  ``is_complete`` is
-    whether all elements of the chunk inside the array are selected.
-    """
-
-    chunks: int
-    chunk_coords: tuple[int, ...]
-    inside: Any
-    is_complete: bool
+    count: int
+    size: int  # elements of all of them
+    complete: int  # number of those of which all elements are selected
 
 
-def similar_parts(selection: Any, axes: Sequence[ChunkAxis]) -> Iterator[ChunkPart]:
-    """Group chunks with as many selected elements; slices form few groups."""
-    if not isinstance(selection, BasicIndexer | OrthogonalIndexer) or not axes:
-        for part in project(selection, axes):
-            yield ChunkPart(1, part.chunk_coords, part.chunk_selection, part.is_complete_chunk)
-        return
-    groups = [_similar(item, axis) for item, axis in zip(selection.index, axes, strict=True)]
-    for combination in product(*groups):
-        counts, coords, items, complete = zip(*combination, strict=True)
-        only_slices = all(isinstance(item, slice) for item in items)
-        inside = BasicIndexer(items) if only_slices else OrthogonalIndexer(items)
-        yield ChunkPart(prod(counts), coords, inside, all(complete))
+_NO_CHUNKS = _Chunks(0, 0, 0)
 
 
-def _similar(item: slice | NDArray, axis: ChunkAxis) -> list[_Similar]:
-    """Return the chunks along one dimension, similar ones together."""
-    length = axis.uniform
-    if isinstance(item, slice) and length is not None:
-        elements = range(item.start, item.stop, item.step)
-        first, last = (elements[0] // length, elements[-1] // length) if elements else (0, -1)
-        if last - first > 2:
-            return _similar_inside(elements, length, axis)
-    groups: dict[Any, _Similar] = {}
-    inside: Any
-    for chunk, inside, _, complete, _ in project_dimension(item, axis):
-        is_slice = isinstance(inside, slice)
-        same = (inside.start, inside.stop, inside.step) if is_slice else inside.tobytes()
-        key = (axis.length(chunk), complete, same)
-        count = groups[key][0] if key in groups else 0
-        groups[key] = (count + 1, chunk, inside, complete)
-    return [*groups.values()]
-
-
-def _similar_inside(elements: range, length: int, axis: ChunkAxis) -> list[_Similar]:
-    """Return the first and the last chunk of a slice, and two groups of those between them.
-
-    Two of these have the same number of selected elements, or one has one more.
-    """
-    step, first, last = elements.step, elements[0] // length, elements[-1] // length
-    start = elements[0] + ceil((last * length - elements[0]) / step) * step
-    ends = slice(elements[0], (first + 1) * length, step), slice(start, elements.stop, step)
-    edges = [project_dimension(end, axis)[0] for end in ends]
-    groups = [(1, chunk, inside, complete) for chunk, inside, _, complete, _ in edges]
-    count = len(elements) - sum(len(range(end.start, end.stop, step)) for end in ends)
-    fewer, rest = divmod(count, last - first - 1)
-    for chunks, number in ((rest, fewer + 1), (last - first - 1 - rest, fewer)):
-        if chunks and number:
-            at = min(step - 1, length - 1 - (number - 1) * step) if number == fewer else 0
-            inside = slice(at, at + (number - 1) * step + 1, step)
-            groups.append((chunks, first + 1, inside, number == length))
-    return groups
-
-
-def _inner_axes(codecs: PreparedCodecChain) -> tuple[ChunkAxis, ...]:
-    assert codecs.inner_codecs is not None
-    shapes = zip(codecs.decoded.shape, codecs.inner_codecs.decoded.shape, strict=True)
-    return tuple(RegularAxis(size, -(-size // length), length) for size, length in shapes)
-
-
-def _inner_parts(codecs: PreparedCodecChain, part: ChunkPart) -> Iterator[ChunkPart]:
-    return similar_parts(_without_mask(part.inside), _inner_axes(codecs))
-
-
-def _inner_chunks(stored: StoredArray, parts: Iterable[ChunkPart]) -> int:
-    return sum(
-        part.chunks * inner.chunks
-        for part in parts
-        for inner in _inner_parts(_codecs(stored, part), part)
+def _chunks(selection: Any, axes: Sequence[ChunkAxis]) -> _Chunks:
+    """Return the chunks with selected elements; of slices, without enumerating them."""
+    if isinstance(selection, BasicIndexer | OrthogonalIndexer):
+        along = map(_along, selection.index, axes)
+        return _Chunks(*map(prod, zip(*along, strict=True))) if axes else _Chunks(1, 1, 1)
+    parts = list(project(selection, axes))
+    lengths = (
+        [axis.length(n) for axis, n in zip(axes, part.chunk_coords, strict=True)] for part in parts
+    )
+    return _Chunks(
+        len(parts), sum(map(prod, lengths)), sum(part.is_complete_chunk for part in parts)
     )
 
 
-def _without_mask(inside: Any) -> Any:
-    return inside.to_coordinates() if isinstance(inside, MaskIndexer) else inside
+def _along(item: slice | NDArray, axis: ChunkAxis) -> _Chunks:
+    """Return the chunks along one dimension."""
+    length = axis.uniform
+    if not isinstance(item, slice) or length is None:
+        parts = {chunk: complete for chunk, _, _, complete, _ in project_dimension(item, axis)}
+        return _Chunks(len(parts), sum(map(axis.length, parts)), sum(parts.values()))
+    elements = range(item.start, item.stop, item.step)
+    first, last = elements[0] // length, elements[-1] // length
+    count = min(len(elements), last - first + 1)
+    complete = 0
+    if item.step == 1 or length == 1:
+        end = axis.count if item.stop >= axis.size else item.stop // length
+        complete = count if length == 1 else max(0, end - ceil(item.start / length))
+    return _Chunks(count, count * length, complete)
 
 
-def _codecs(stored: StoredArray, part: ChunkPart) -> PreparedCodecChain:
-    return stored.resolved.codecs_for(part.chunk_coords)
+def _inner_axes(stored: StoredArray) -> tuple[ChunkAxis, ...]:
+    """Return the inner chunks along each dimension; shards consist of whole ones."""
+    sizes = zip(stored.metadata.shape, stored.inner_codecs.decoded.shape, strict=True)
+    return tuple(RegularAxis(size, -(-size // length), length) for size, length in sizes)
 
 
-def _decoded_nbytes(codecs: PreparedCodecChain, part: ChunkPart, *, is_read: bool) -> int:
-    """Return the bytes that are decoded; a write decodes only what it changes in part."""
-    itemsize = codecs.dtype.itemsize
-    if codecs.prefers_partial_decode and codecs.inner_codecs is not None:
-        inner = codecs.inner_codecs.decoded.size * itemsize
-        parts = _inner_parts(codecs, part)
-        return inner * sum(item.chunks for item in parts if is_read or not item.is_complete)
-    if codecs.prefers_partial_decode and is_read:
-        return int(prod(part.inside.shape)) * itemsize
-    return codecs.decoded.size * itemsize
+# --- requests and memory ---
 
 
-# --- requests ---
+def _encoded_nbytes(codecs: PreparedCodecChain) -> int:
+    """Return the bytes of a stored chunk or shard that cannot be compressed."""
+    if codecs.decoded.nbytes is None:
+        return codecs.decoded.size * _VARIABLE
+    inner = codecs.inner_codecs
+    if inner is None or codecs.encoded_size is not None:
+        return codecs.read_buffer_size
+    parts = _inner_count(codecs) * (_encoded_nbytes(inner) + _INDEX_ENTRY) + _INDEX_CHECKSUM
+    return max(codecs.read_buffer_size, parts)
 
 
-def _stored_requests(
-    stored: StoredArray, selection: Any, *, is_read: bool
-) -> Iterator[tuple[int, int, int]]:
-    """Return 1, requests and bytes for each chunk, by the sizes that the store returns."""
-    projections: Iterable[ChunkProjection] = ()
-    if selection is not None:
-        projections = project(selection, stored.axes)
-    parts = [
-        ChunkPart(1, part.chunk_coords, part.chunk_selection, part.is_complete_chunk)
-        for part in projections
-        if is_read or not part.is_complete_chunk
-    ]
-    if is_read and stored.codecs.prefers_partial_decode and stored.is_sharded:
-        opened = concurrent_map(
-            range(len(parts)),
-            lambda number: _open_shard(stored, parts[number]),
-            stored.chunk_store.max_concurrency,
-        )
-        for number, (nbytes, sizes) in opened:
-            yield 1, *_requests(stored, parts[number], nbytes, sizes, is_read=is_read)
-        return
-    keys = {stored.chunk_key(part.chunk_coords): part for part in parts}
-    known = _sizes(stored, keys.keys())
-    for key, part in keys.items():
-        yield 1, *_requests(stored, part, known.get(key, 0), is_read=is_read)
+def _inner_count(codecs: PreparedCodecChain) -> int:
+    """Return the number of inner chunks of a shard; 0 for a chunk."""
+    inner = codecs.inner_codecs
+    return 0 if inner is None else codecs.decoded.size // inner.decoded.size
 
 
-def _sizes(stored: StoredArray, keys: Iterable[str]) -> dict[str, int]:
-    """Return the sizes of the stored chunks among these keys."""
-    store, chosen = stored.chunk_store, {*keys}
-    total = prod(axis.count for axis in stored.axes)
-    if store.supports_listing and len(chosen) > _FEW and 10 * len(chosen) > total:
-        return {key: size for key, size in store.list_sizes(stored.prefix) if key in chosen}
-    sizes = concurrent_map(chosen, store.getsize, store.max_concurrency)
-    return {key: size for key, size in sizes if size is not None}
-
-
-def _open_shard(stored: StoredArray, part: ChunkPart) -> tuple[int, NDArray | None]:
-    """Return the size of a shard, 0 if it is not stored, and the sizes of its inner chunks."""
-    codecs, key = _codecs(stored, part), stored.chunk_key(part.chunk_coords)
-    codec = codecs.array_to_bytes
-    reader = stored.chunk_store.open_value(key, codecs.prefetch)
-    if reader is None or not isinstance(codec, SubchunkCodec):
-        return 0, None
-    with reader:
-        try:
-            return reader.size, codec.inner_chunk_sizes(reader, codecs.decoded)
-        except ChunkDecodeError as error:
-            location = stored.key_location(key)
-            raise type(error)(error.reason, error.codec, location) from error
-
-
-def _requests(
-    stored: StoredArray,
-    part: ChunkPart,
-    nbytes: int | None = None,
-    inner_sizes: NDArray | None = None,
-    *,
-    is_read: bool,
+def _partial_requests(
+    stored: StoredArray, selection: Any, chunks: _Chunks, decoded: _Chunks
 ) -> tuple[int, int]:
-    """Return the requests for a part of one chunk, and the bytes of the responses.
+    """Return requests and bytes if stored objects are read in part, as for an average one.
 
-    ``nbytes`` is the size of the stored chunk, 0 if it is missing, and None to assume that it does
-    not compress.
+    The parts are inner chunks of shards, or single elements.
     """
-    codecs, store = _codecs(stored, part), stored.chunk_store
-    size = encoded_nbytes(codecs) if nbytes is None else nbytes
-    if not size or not is_read or not codecs.prefers_partial_decode:
-        return 1, size
-    if codecs.inner_codecs is not None:
-        if size <= _SMALL:
-            return 1, size
-        # The first request reads the index; what it reads besides may be read again.
-        start, stop = (0, 0) if codecs.prefetch is None else codecs.prefetch.within(size)
-        if size <= _BATCH and 2 * prod(part.inside.shape) >= codecs.decoded.size:
-            return 2, stop - start + size
-        requests, amount = _ranges(
-            *_inner_ranges(codecs, part, inner_sizes), store.traits.gap_nbytes
-        )
-        return 1 + requests, stop - start + min(size, amount)
-    if part.is_complete:
-        return 1, size
-    requests, amount = _element_ranges(codecs, _without_mask(part.inside), size)
-    # The request that opens a value of a remote store reads its first part.
-    opening = store.max_concurrency is not None
-    return opening + requests, min(size, opening * store.traits.opening_nbytes + amount)
+    codecs, traits = stored.codecs, stored.chunk_store.traits
+    inner, nbytes = codecs.inner_codecs, _encoded_nbytes(codecs)
+    if inner is not None:  # the first request reads the index
+        shape, part_nbytes = inner.decoded.shape, float(_encoded_nbytes(inner))
+        start, stop = (0, 0) if codecs.prefetch is None else codecs.prefetch.within(nbytes)
+        opening, opening_nbytes, complete, gap = 1, stop - start, 0, traits.gap_nbytes
+    else:  # the first request to a store with latency reads the first part
+        shape, part_nbytes = (1,) * len(stored.axes), nbytes / codecs.decoded.size
+        opening = int(stored.chunk_store.max_concurrency is not None)
+        opening_nbytes, complete = opening * traits.opening_nbytes, chunks.complete
+        gap = _ELEMENT_GAP
+    lengths = [-(-size // unit) for size, unit in zip(codecs.decoded.shape, shape, strict=True)]
+    if isinstance(selection, BasicIndexer) or (isinstance(selection, OrthogonalIndexer) and inner):
+        extents = list(map(_extent, selection.index, stored.axes, shape, lengths))
+        if inner is None and codecs.order == "F":
+            extents.reverse()
+    elif isinstance(selection, OrthogonalIndexer):  # read as a whole
+        extents, part_nbytes = [], float(nbytes)
+    else:
+        count = ceil(decoded.count / chunks.count)
+        extents = [_Extent(count, max(1, prod(lengths) // count), prod(lengths))]
+    ranges, range_nbytes = _byte_ranges(extents, part_nbytes, gap)
+    requests = opening + ranges * ceil(range_nbytes / _BATCH)
+    needed = min(nbytes, opening_nbytes + ceil(ranges * range_nbytes))
+    others = chunks.count - complete
+    return complete + others * requests, complete * nbytes + others * needed
 
 
-def _inner_ranges(
-    codecs: PreparedCodecChain, part: ChunkPart, sizes: NDArray | None
-) -> tuple[NDArray, NDArray]:
-    """Return starts and stops of the selected inner chunks, as if they are stored in C order."""
-    axes, inside = _inner_axes(codecs), _without_mask(part.inside)
-    grid = tuple(axis.count for axis in axes)
-    if sizes is None:
-        assert codecs.inner_codecs is not None
-        sizes = np.full(grid, encoded_nbytes(codecs.inner_codecs))
-    touched = [
-        axis.chunks_of(np.arange(item.start, item.stop, item.step))
-        if isinstance(item, slice)
-        else axis.chunks_of(item)
-        for item, axis in zip(inside.index, axes, strict=True)
-    ]
-    if not isinstance(inside, CoordinateIndexer):
-        touched = [*np.ix_(*map(np.unique, touched))]
-    numbers = np.unique(np.ravel_multi_index(touched, grid)) if grid else np.zeros(1, int)
-    lengths = sizes.reshape(-1)
-    stops = np.maximum(lengths, 0).cumsum()
-    numbers = numbers[lengths[numbers] >= 0]
-    return stops[numbers] - lengths[numbers], stops[numbers]
+class _Extent(NamedTuple):
+    """The parts of an average stored object that are read, along one dimension."""
+
+    count: int
+    step: int  # from one to the next
+    length: int  # number of all parts along the dimension
 
 
-def _ranges(starts: NDArray, stops: NDArray, gap: int) -> tuple[int, int]:
-    """Return requests and bytes for sorted byte ranges; neighbours are read together."""
-    if not len(starts):
-        return 0, 0
-    apart = starts[1:] - stops[:-1] > gap
-    lengths = stops[np.append(apart, True)] - starts[np.append(True, apart)]
-    return int((-(-lengths // _BATCH)).sum()), int(lengths.sum())
+def _extent(item: slice | NDArray, axis: ChunkAxis, unit: int, length: int) -> _Extent:
+    parts = _along(item, RegularAxis(axis.size, -(-axis.size // unit), unit))
+    count = ceil(parts.count / _along(item, axis).count)
+    step = item.step // unit if isinstance(item, slice) else length // count
+    return _Extent(count, max(1, step), length)
 
 
-def _element_ranges(codecs: PreparedCodecChain, inside: Any, size: int) -> tuple[int, int]:
-    """Return requests and bytes for elements of a chunk that is stored as its memory."""
-    shape, itemsize = codecs.decoded.shape, codecs.dtype.itemsize
-    if isinstance(inside, CoordinateIndexer):
-        starts = np.unique(np.ravel_multi_index(inside.index, shape)) * itemsize
-        return _ranges(starts, starts + itemsize, _SMALL)
-    if not isinstance(inside, BasicIndexer):
-        return -(-size // _BATCH), size
-    requests, span, stride = 1, itemsize, itemsize
-    for part, length in zip(reversed(inside.index), reversed(shape), strict=True):
-        count, step = len(range(part.start, part.stop, part.step)), part.step * stride
-        if requests > 1 or (count > 1 and step - span > _SMALL):
-            requests *= count
+def _byte_ranges(extents: Sequence[_Extent], part_nbytes: float, gap: int) -> tuple[int, float]:
+    """Return the number of byte ranges and the bytes of each; those with small gaps are one."""
+    ranges, nbytes, distance = 1, part_nbytes, part_nbytes
+    for count, step, length in reversed(extents):
+        if ranges > 1 or (count > 1 and step * distance - nbytes > gap):
+            ranges *= count
         else:
-            span += (count - 1) * step
-        stride *= length
-    return requests * -(-span // _BATCH), requests * span
+            nbytes += (count - 1) * step * distance
+        distance *= length
+    return ranges, nbytes
+
+
+def _working_memory(stored: StoredArray, selection: Any, chunks: int, decoded: int) -> int:
+    """Return the memory in addition to the result, if a number of chunks is decoded."""
+    codecs = stored.codecs
+    is_partial = codecs.prefers_partial_decode
+    decoder = stored.inner_codecs if is_partial else codecs
+    threads = min(decoded, stored.threads or thread_count())
+    each = _THREAD_MEMORY + 2 * max(_BATCH if is_partial else 0, _encoded_nbytes(decoder))
+    if not is_partial or codecs.inner_codecs is not None:
+        # Codecs may return their output in memory of their own, and convert it.
+        copies = 1 + 2 * len(decoder.bytes_to_bytes) + 2 * len(decoder.array_to_array)
+        copies += decoder.memory_dtype is None
+        nbytes = decoder.decoded.nbytes
+        each += copies * (decoder.decoded.size * _VARIABLE if nbytes is None else nbytes)
+    indexes = min(chunks, threads) * _inner_count(codecs) * _INDEX_MEMORY
+    points = sum(
+        len(item) for item in getattr(selection, "index", ()) if not isinstance(item, slice)
+    )
+    return threads * each + indexes + points * _POINT_MEMORY

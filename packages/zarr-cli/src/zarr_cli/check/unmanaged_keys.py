@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import create_extension
-from zarr_core.names import MANIFEST_NAME
+from zarr_core.names import is_manifest_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ def check_keys_of_array(
     start = format_.chunk_prefix(array.path)
     for prefix in format_.prefixes(array.path):
         for key in array.store.list_prefix(prefix):
-            if key in known or _is_of_manifest(key):
+            if key in known or is_manifest_key(key):
                 continue
             chunk = None
             if key.startswith(start):
@@ -49,13 +49,9 @@ def unmanaged_keys(
     for path in groups:
         for prefix in format_.prefixes(path):
             keys, prefixes = store.list_dir(prefix)
-            unmanaged += [key for key in keys if key not in documents and not _is_of_manifest(key)]
+            unmanaged += [key for key in keys if key not in documents and not is_manifest_key(key)]
             unmanaged += [below for below in prefixes if below not in leading]
     return sorted(set(unmanaged))
-
-
-def _is_of_manifest(key: str) -> bool:
-    return key.rpartition("/")[2] == MANIFEST_NAME
 
 
 def _above(name: str) -> Iterator[str]:

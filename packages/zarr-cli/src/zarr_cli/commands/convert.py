@@ -12,14 +12,7 @@ from zarr_cli.modify.rewrite_options import rewrite_options
 
 @click.command
 @location_arguments("source", "dest", optional=("dest",), zarr_format=False)
-@format_option(
-    about="The format of the result: 3, 2, 1, draft, n5, ... By default 3, or with --portable the "
-    "newest version that the libraries read."
-)
-@click.option(
-    "--portable", multiple=True, metavar="NAME",
-    help="A library that must read the result: zarr-python-2, tensorstore, ... Can be repeated.",
-)  # fmt: skip
+@format_option(about="The format of the result: 3 (default), 2, 1, draft, n5, ...")
 @format_option(
     "--source-format", about="The format of the source, if it has metadata of several formats."
 )
@@ -31,7 +24,7 @@ def command(
     dest: Location | None,
     layout: dict[str, Any],
     skip_errors: bool,
-    portable: tuple[str, ...],
+    zarr_format: int | str | None,
     **options: Any,
 ) -> None:
     r"""Convert an array, or a group with all nodes below it, to another format.
@@ -43,13 +36,9 @@ def command(
     zarr-core convert old.zarr                      version 2 to 3, metadata only
     zarr-core convert old.zarr new.zarr -s auto     into shards
     zarr-core convert cells.n5 cells.zarr --dry-run
-    zarr-core convert new.zarr old.zarr --portable zarr-python-2
 
     --include and --exclude choose the arrays to which the layout options apply. Other arrays
     keep their layout.
-
-    --portable changes as little of the layout as possible so that these libraries read the result.
-    The command portable shows what stops them.
 
     The JSON document of --json has source, dest, source_format, dest_format, dry_run, cost,
     steps: a list of {path, kind, cost, chunks, nbytes, notes, problems}, one per node, where
@@ -63,7 +52,7 @@ def command(
         dest,
         "converting",
         on_error=on_error,
-        portable=portable or None,
+        zarr_format=3 if zarr_format is None else zarr_format,
         **layout,
         **options,
     )

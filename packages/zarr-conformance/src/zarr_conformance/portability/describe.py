@@ -54,7 +54,24 @@ _TEXTS = frozenset({
 })  # fmt: skip
 
 
-def remedy(feature: str, library: str) -> str:
+# The options of ``zarr-core convert`` that change what a feature is about.
+_CODECS = "--compressor, --filter, --serializer or --shards"
+_OPTIONS = {
+    "codec": _CODECS,
+    "codec after sharding": _CODECS,
+    "inner codec": _CODECS,
+    "index codec": _CODECS,
+    "compressor": "--compressor",
+    "filter": "--filter",
+    "filters": "--filter",
+    "order": "--filter",
+    "chunk_grid": "--chunks",
+    "chunk_key_encoding": "--chunk-key-encoding",
+    "dimension_separator": "--chunk-key-encoding",
+}
+
+
+def remedy(feature: str) -> str:
     """Return what to do about a feature that a library does not read."""
     base, *parts = feature.split("/")
     kind = parts[0] if parts else ""
@@ -78,7 +95,8 @@ def remedy(feature: str, library: str) -> str:
         return "store an array of another shape"
     if kind == "fill_value":
         return "store another fill value: fill_value=, or zarr-core convert --fill-value"
-    return f"convert it: zarr-core convert SOURCE DEST --portable {library}"
+    option = _OPTIONS.get(kind, "--zarr-format")
+    return f"convert it, with another {option}: zarr-core convert SOURCE DEST"
 
 
 def advice(feature: str) -> str:

@@ -66,7 +66,7 @@ class Obstacle(NamedTuple):
     @property
     def remedy(self) -> str:
         """What to do."""
-        return remedy(self.feature.id, self.library)
+        return remedy(self.feature.id)
 
     def _ordered(self, own: str) -> list[str]:
         return sorted(self.stop.features, key=lambda item: item != own)
@@ -124,14 +124,6 @@ class Requirement:
             if not table().is_known(feature.id)
         ]
         return problems
-
-    def zarr_format(self) -> int:
-        """Return the newest version of the format that all libraries read, otherwise 3."""
-        support = table()
-        for version in (3, 2):
-            if not any(support.unsupported([f"v{version}"], library) for library in self.libraries):
-                return version
-        return 3
 
 
 @cache

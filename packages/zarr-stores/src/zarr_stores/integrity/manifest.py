@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.extension import Location, StoreError, StoreReadError, StoreReadOnlyError
 from zarr_core.hierarchy.store_path import opened_store
-from zarr_core.names import MANIFEST_NAME
+from zarr_core.names import MANIFEST_NAME, is_manifest_key
 from zarr_core.optional import reporter_for
 from zarr_core.stores.local import LocalStore
 from zarr_core.threads import parallel_for
@@ -226,11 +226,6 @@ def _invalid(location: object, problem: str) -> StoreError:
 
 
 # --- values ---
-
-
-def is_manifest_key(key: str) -> bool:
-    """Whether a key is that of a manifest, and not of the hierarchy that it describes."""
-    return key.rpartition("/")[2] == MANIFEST_NAME
 
 
 def difference(
