@@ -130,7 +130,7 @@ class StoreCache:
         if self._store.generation(key) != known.generation:
             self.pool.forget(name)
             return False
-        self.pool.set_checked(name, known._replace(checked=now))
+        known.checked = now
         return True
 
     def missed(

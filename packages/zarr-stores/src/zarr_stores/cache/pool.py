@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -41,7 +42,8 @@ class CacheInfo(NamedTuple):
     """Maximum size of the cached values in bytes; None for no limit."""
 
 
-class KnownGeneration(NamedTuple):
+@dataclass(slots=True)
+class KnownGeneration:
     """The generation of a cached value."""
 
     generation: str | None
@@ -204,7 +206,8 @@ class CachePool:
                 return
             self._drop(key, part)
             if generation is not None:
-                if not self._has_generation(key, generation):
+                known = self._generations.get(key)
+                if known is not None and known.generation != generation.generation:
                     self._drop_all(key)
                 self._generations[key] = generation
             self._held[key, part] = value
@@ -216,16 +219,6 @@ class CachePool:
     def generation(self, key: str) -> KnownGeneration | None:
         """Return the generation of a cached value."""
         return self._generations.get(key)
-
-    def set_checked(self, key: str, known: KnownGeneration) -> None:
-        """Set the time of the last comparison, if the cached value has this generation."""
-        with self._guard:
-            if self._has_generation(key, known):
-                self._generations[key] = known
-
-    def _has_generation(self, key: str, known: KnownGeneration) -> bool:
-        present = self._generations.get(key)
-        return present is not None and present.generation == known.generation
 
     def forget(self, key: str) -> None:
         """Remove everything that is cached for a key."""
