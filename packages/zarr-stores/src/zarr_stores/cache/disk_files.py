@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.extension import key_lock
 from zarr_core.messages import log
-from zarr_core.stores import local_files
+from zarr_core.stores.local_files import READ_FLAGS, remove_tree, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ class Directory:
         """Read a file into memory; return its length, None if it is missing, damaged or longer."""
         checksum = bytearray(_CHECKSUM_BYTES)
         try:
-            descriptor = os.open(path, local_files.READ_FLAGS)
+            descriptor = os.open(path, READ_FLAGS)
             try:
                 length = os.preadv(descriptor, (checksum, out), 0) - _CHECKSUM_BYTES
                 status = os.fstat(descriptor)
@@ -72,7 +72,7 @@ class Directory:
             self._make_room(nbytes)
             os.makedirs(self.root, 0o700, exist_ok=True)
             checksum = self._checksum(path, contents)
-            local_files.replace_file(path, [checksum, contents], sync=False)
+            replace_file(path, [checksum, contents], sync=False)
         except OSError as error:
             log("caches", "%s: not written: %s", path, error)
 
@@ -83,11 +83,11 @@ class Directory:
     def remove(self, folder: str) -> None:
         """Remove a directory and its files."""
         with suppress(NotADirectoryError):  # no file can be below it
-            local_files.remove_tree(folder, keep_top=False)
+            remove_tree(folder, keep_top=False)
 
     def clear(self) -> None:
         """Remove all files."""
-        local_files.remove_tree(self.root, keep_top=True)
+        remove_tree(self.root, keep_top=True)
 
     def nbytes(self) -> int:
         """Return the size of all files in bytes."""
