@@ -169,7 +169,7 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         if head is not None:
             return _CachedReader(self, key, folder, head, changes)
         changes, now = self.changes(key), time.time()
-        reader, generation = self.open_inner(key, self._in_blocks(first))
+        reader, generation = self.open_inner(key, self._block_range(first))
         if reader is not None and generation is not None:
             # Readers of one generation share its blocks; those of an unknown one are never combined.
             words = f"{reader.size} ".encode() + generation
@@ -201,7 +201,7 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
             self.files.write(f"{folder}/head", head)
         return head
 
-    def _in_blocks(self, first: ByteRange | None) -> ByteRange | None:
+    def _block_range(self, first: ByteRange | None) -> ByteRange | None:
         """Return a range that contains all blocks of a range."""
         if first is None:
             return None
@@ -274,7 +274,7 @@ class _CachedReader(ByteReader):
         missing: list[tuple[int, memoryview]] = []
         for start, buffer in parts:
             self.check_part(start, len(buffer))
-            begin, memory = self._in_blocks(start, buffer)
+            begin, memory = self._block_memory(start, buffer)
             blocks.append((begin, memory))
             missing += self._read_cached(begin, memory)
         if missing:
@@ -286,7 +286,7 @@ class _CachedReader(ByteReader):
             if memory is not buffer:
                 buffer[:] = memory[start - begin :][: len(buffer)]
 
-    def _in_blocks(self, start: int, buffer: memoryview) -> tuple[int, memoryview]:
+    def _block_memory(self, start: int, buffer: memoryview) -> tuple[int, memoryview]:
         """Return the offset of the first block of a part, and memory for all its blocks."""
         step, stop = self._store.block_bytes, start + len(buffer)
         begin = start // step * step

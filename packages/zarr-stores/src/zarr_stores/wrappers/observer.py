@@ -94,9 +94,10 @@ class Call(NamedTuple):
 class ObservedStore(WrapperStore):
     """A wrapper that passes every operation through :meth:`perform`, and reports it to :meth:`note`.
 
-    Subclasses define one of them.  Reads of an open value are the operations ``reader.read`` and ``reader.read_into``.
-    ``list`` is ``list_prefix`` with an empty prefix, ``get_limited`` without ``out`` is ``get``.
-    An observed listing ends at its first key; the following keys are not observed.
+    Subclasses define one of the two.  Reads of an open value are the operations ``reader.read`` and
+    ``reader.read_into``.  ``list`` is ``list_prefix`` with an empty prefix, ``get_limited`` without
+    ``out`` is ``get``.  An observed listing ends at its first key; the following keys are not
+    observed.
     """
 
     def perform(
