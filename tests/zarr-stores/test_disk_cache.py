@@ -392,6 +392,7 @@ def test_the_least_recently_used_files_are_evicted(inner, tmp_path):
     info = store.cache_info()
     assert limit / 2 < disk_usage(tmp_path) <= limit
     assert info.nbytes <= limit
+    assert inner.keys("open_value").count("0") == 1  # always used, so never evicted
     inner.calls.clear()
     store.get("0"), store.get("29")
     assert inner.reads() == 0
