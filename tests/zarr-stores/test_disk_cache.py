@@ -287,6 +287,20 @@ def test_a_reader_notices_a_change_by_its_store(inner, tmp_path):
     assert bytes(store.get("k")) == b"new " * 100
 
 
+@pytest.mark.parametrize("generation", [True, False], ids=["known", "unknown"])
+def test_blocks_of_an_old_reader_are_not_those_of_the_new_value(tmp_path, generation):
+    inner = VersionedStore(MemoryStore()) if generation else MemoryStore()
+    inner.set("k", b"old " * 100)
+    store = cached(inner, tmp_path, block_bytes=10, check="never")
+    with store.open_value("k") as old:
+        assert bytes(old.read(0, 4)) == b"old "
+        store.set("k", b"new " * 100)
+        with store.open_value("k") as new:
+            assert bytes(new.read(0, 4)) == b"new "
+        assert bytes(old.read(200, 4)) == b"old "
+    assert bytes(store.get("k")) == b"new " * 100
+
+
 def test_readers_without_a_generation(tmp_path):
     class Plain(CountingStore):
         def generation(self, key):
