@@ -117,6 +117,15 @@ def test_a_pool_keeps_one_generation_of_a_value():
     assert pool.nbytes == 1
 
 
+def test_a_pool_keeps_nothing_that_is_read_during_a_change():
+    pool = CachePool(1000)
+    for prefix, is_kept in (("k", False), ("", False), ("other", True)):
+        pool.begin_change(prefix)
+        pool.keep("k", None, b"v", pool.missed("k"))
+        assert (pool.use("k") is not None) == is_kept
+        pool.end_change(prefix)
+
+
 # --- values that are read in parts ---
 
 
