@@ -29,7 +29,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         for name in (
             "zip", "zip.recover", "object", "fsspec", "databases.sqlite", "databases.lmdb",
             "databases.dbm", "databases.redis", "databases.mongodb", "databases.postgresql",
-            "references", "wrappers.temp", "integrity.consolidated", "cache.lru_cache",
+            "references", "wrappers.temp", "cache.lru_cache",
             "cache.disk_cache", "wrappers.prefix", "wrappers.read_only", "wrappers.log",
             "wrappers.metrics", "wrappers.synchronizers", "wrappers.synchronized_store",
             "wrappers.faults",

@@ -10,7 +10,6 @@ import pytest
 import zarr_core as zarr
 import zarr_dask
 import zarr_import
-import zarr_stores.integrity.dandi_checksum
 import zarr_stores.integrity.manifest
 import zarr_stores.integrity.verify
 import zarr_transfer
@@ -131,9 +130,6 @@ CALLS = {
     "zarr_transfer.rename store": lambda at, path, o: zarr.rename(at, "x", "y", **o),
     "zarr_stores.create_manifest store": lambda at, path, o: (
         zarr_stores.integrity.manifest.create_manifest(at, **o)
-    ),
-    "zarr_stores.integrity.dandi_checksum store": lambda at, path, o: (
-        zarr_stores.integrity.dandi_checksum.dandi_checksum(at, **o)
     ),
     "zarr_stores.integrity.verify store": lambda at, path, o: zarr_stores.integrity.verify.verify(
         at, **o

@@ -11,7 +11,6 @@ from zarr_sharding.transformer.sharded_store import sharded
 from zarr_stores.cache.chunk_cache import ChunkCacheStore
 from zarr_stores.cache.disk_cache import DiskCacheStore
 from zarr_stores.cache.lru_cache import LRUCacheStore
-from zarr_stores.integrity.consolidated import ConsolidatedMetadataStore
 from zarr_stores.integrity.manifest import create_manifest
 from zarr_stores.integrity.verified_store import VerifiedStore
 
@@ -40,7 +39,6 @@ class Odd(MemoryStore):
 def odd_store():
     group = zarr.create_group({})
     group.create_array("a", data=np.arange(4))
-    zarr.consolidate_metadata(group)
     return Odd(dict(group.store._mapping))
 
 
@@ -57,7 +55,6 @@ WRAPPED = {
     "WrapperStore": (lambda store, place: WrapperStore(store), set()),
     "LRUCacheStore": (lambda store, place: LRUCacheStore(store, 1000), set()),
     "ChunkCacheStore": (lambda store, place: ChunkCacheStore(store, 1000), {"chunk_reader"}),
-    "Consolidated": (lambda store, place: ConsolidatedMetadataStore(store), {"supports_listing"}),
     "VerifiedStore": (verified, {"supports_listing"}),
     # Its values are on a disk.
     "DiskCacheStore": (lambda store, place: DiskCacheStore(store, place, 10**6), {"in_memory"}),

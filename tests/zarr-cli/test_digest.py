@@ -73,10 +73,3 @@ def test_the_digest_of_the_manifest_is_compared(survey, command):
     assert "the digest of the hierarchy is" in command(
         "verify", "survey.zarr", "--digest", "ab", status=1
     )
-
-
-def test_the_checksum_of_dandi(survey, command, query):
-    checksum = command("digest", "survey.zarr", "--dandi").strip()
-    assert checksum.split("-")[1:] == ["6", "", str(create_manifest("survey.zarr").nbytes)]
-    assert query("digest", "survey.zarr", "--dandi")["dandi"] == checksum
-    command("digest", "survey.zarr", "--dandi", "--store", status=2)

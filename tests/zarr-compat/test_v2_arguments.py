@@ -166,7 +166,6 @@ def test_objects_of_h5py_are_copied(tmp_path):
 
 @pytest.mark.parametrize("path", ["", "below"])
 def test_consolidated_metadata_under_another_key(path):
-    stores = pytest.importorskip("zarr_stores.integrity.consolidated")
     store = zarr.group({}, zarr_format=2).core.store
     group = zarr.create_group(store, path=path, zarr_format=2, overwrite=True)
     group.create_array("x", shape=2)
@@ -175,9 +174,6 @@ def test_consolidated_metadata_under_another_key(path):
     assert "x/.zarray" in json.loads(bytes(store.get(key)))["metadata"]
     assert not store.exists(f"{path}/.zmetadata".lstrip("/"))
     assert "x" in zarr.open_group(store, path=path)
-    consolidated = stores.ConsolidatedMetadataStore(store, key)
-    assert "x" in zarr.open_group(consolidated, path=path, mode="r")
-    assert consolidated.exists(f"{path}/x/.zarray".lstrip("/"))
     for name in ("a/b", ".zgroup"):
         with pytest.raises(ValueError, match="metadata_key must be"):
             zarr.consolidate_metadata(store, path or None, metadata_key=name)

@@ -56,7 +56,7 @@ store = LRUCacheStore(MemoryStore({"k": b"value"}), 1000)
 store.get("k")
 for held in (False, True):
     if held:
-        store._memory._guard.acquire()  # as a thread does that is changing what is held
+        store.cache.pool._guard.acquire()  # as a thread does that is changing what is held
     child = os.fork()
     if not child:
         os._exit(store.cache_info().nbytes)

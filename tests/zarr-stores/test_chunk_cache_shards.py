@@ -70,7 +70,7 @@ def test_chunks_that_two_reads_kept_are_of_one_shard(store):
     reader = zarr.open_array(ChunkCacheStore(store, 10**6))
     writer = zarr.open_array(store, mode="r+")
     reader[...]
-    chunks = reader.store._chunks
+    chunks = reader.store.cache
     use, calls = chunks.use, []
 
     def use_and_change(key, part):

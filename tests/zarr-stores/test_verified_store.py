@@ -9,6 +9,7 @@ from zarr_core.stores.memory import MemoryStore
 from zarr_stores.cache.lru_cache import LRUCacheStore
 from zarr_stores.integrity.manifest import Manifest, create_manifest, write_manifest
 from zarr_stores.integrity.verified_store import VerifiedStore
+from zarr_stores.wrappers.prefix import PrefixStore
 
 DATA = np.arange(400, dtype="int32").reshape(20, 20)
 
@@ -89,12 +90,12 @@ def test_a_lost_node_is_not_left_out(location):
 def test_the_manifest_can_be_a_file_and_that_of_a_node(location, tmp_path):
     create_manifest(location / "x").write(tmp_path / "x.jsonl")
     array = zarr.open_array(
-        VerifiedStore(LocalStore(location), tmp_path / "x.jsonl", "x"), path="x"
+        VerifiedStore(PrefixStore(LocalStore(location), "x"), tmp_path / "x.jsonl")
     )
     assert np.array_equal(array[...], DATA)
     assert np.array_equal(zarr.open_array(VerifiedStore(LocalStore(location)), path="x")[...], DATA)
     lose(location)
-    with pytest.raises(StoreReadError, match="x/c/0/0"):
+    with pytest.raises(StoreReadError, match="c/0/0"):
         array[...]
 
 

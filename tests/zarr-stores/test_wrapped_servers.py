@@ -8,7 +8,6 @@ from zarr_core.extension import ValueReplacedError
 from zarr_stores.cache.chunk_cache import ChunkCacheStore
 from zarr_stores.cache.disk_cache import DiskCacheStore
 from zarr_stores.cache.recheck import recheck
-from zarr_stores.integrity.consolidated import ConsolidatedMetadataStore
 from zarr_stores.object import ObjectStore
 from zarr_stores.zip import ZipStore
 
@@ -164,7 +163,6 @@ def test_groups_on_a_web_server_are_listed_by_consolidated_metadata(http_server)
     root.create_group("x").create_array("y", data=DATA[:2])
     zarr.consolidate_metadata(root.store)
     with ObjectStore.from_url(f"{http_server.url}/c.zarr") as store:
-        view = ConsolidatedMetadataStore(store)
-        root = zarr.open_group(view, mode="r", use_consolidated=False)
+        root = zarr.open_group(store, mode="r")
         assert [path for path, _ in root.members(max_depth=None)] == ["x", "x/y"]
         assert np.array_equal(root["x/y"][...], DATA[:2])

@@ -305,8 +305,7 @@ def consolidate_metadata(
         Format of the group.
     metadata_key : str, optional
         In version 2, the name of the key for the consolidated metadata, by default
-        ``.zmetadata``.  :class:`zarr_stores.integrity.consolidated.ConsolidatedMetadataStore` reads other
-        keys.
+        ``.zmetadata``, which is the only one that this library reads.
     """
     found: Group = open_group(
         store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 from zarr_core.messages import format_bytes, pluralize
 
@@ -20,14 +18,12 @@ from zarr_cli.progress import ProgressOutput, progress_options
     help="Also write the manifest to FILE.",
 )  # fmt: skip
 @click.option("--store", "in_store", is_flag=True, help="Also store the manifest at LOCATION.")
-@click.option("--dandi", is_flag=True, help="Print the checksum of the DANDI archive instead.")
 @progress_options
 @json_option
 def command(
     location: Location,
     file: str | None,
     in_store: bool,
-    dandi: bool,
     progress: ProgressOutput,
     as_json: bool,
 ) -> None:
@@ -37,7 +33,6 @@ def command(
     zarr-core digest survey.zarr
     zarr-core digest survey.zarr --manifest survey.manifest.jsonl
     zarr-core digest s3://bucket/survey.zarr --store
-    zarr-core digest survey.zarr --dandi
 
     The digest is the same in every store: in a directory, a zip file, a database or a bucket. It
     changes if any chunk or metadata document is changed, swapped, lost or added.
@@ -47,41 +42,29 @@ def command(
     .manifest.jsonl, which verify finds; values must not be changed meanwhile, and after a change
     the manifest must be stored again.
 
-    --dandi prints the checksum that the DANDI archive calls zarr checksum.
-
     Exit status: 0, or 1 after an error, 2 for a usage error.
 
-    The JSON document of --json has store, path, digest, keys, nbytes; with --dandi store, path,
-    dandi.
+    The JSON document of --json has store, path, digest, keys, nbytes.
     """
-    if dandi and (file or in_store):
-        raise click.UsageError("--dandi has no manifest; omit --manifest and --store")
     require_stores()
+    from zarr_stores.integrity.manifest import create_manifest, write_manifest
+
     store, path = location.locate(read_only=not in_store)
-    document: dict[str, Any] = {"store": str(store), "path": f"/{path}"}
     with store, progress.bar("digest") as report:
-        if dandi:
-            from zarr_stores.integrity.dandi_checksum import dandi_checksum
-
-            document["dandi"] = dandi_checksum(store, path, progress=report)
+        if in_store:
+            manifest = write_manifest(store, path, report)
         else:
-            from zarr_stores.integrity.manifest import create_manifest, write_manifest
-
-            if in_store:
-                manifest = write_manifest(store, path, report)
-            else:
-                manifest = create_manifest(store, path, progress=report)
-            if file:
-                manifest.write(file)
-            document |= {
-                "digest": manifest.digest, "keys": len(manifest), "nbytes": manifest.nbytes,
-            }  # fmt: skip
+            manifest = create_manifest(store, path, progress=report)
+        if file:
+            manifest.write(file)
     if as_json:
-        print_json(document)
+        print_json({
+            "store": str(store), "path": f"/{path}", "digest": manifest.digest,
+            "keys": len(manifest), "nbytes": manifest.nbytes,
+        })  # fmt: skip
         return
-    echo(document["dandi"] if dandi else document["digest"])
-    if not dandi:
-        progress.note(f"{pluralize(document['keys'], 'key')}, {format_bytes(document['nbytes'])}")
+    echo(manifest.digest)
+    progress.note(f"{pluralize(len(manifest), 'key')}, {format_bytes(manifest.nbytes)}")
 
 
 def require_stores() -> None:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 class InvalidatingStore(WrapperStore):
     """A wrapper that reports every change, even if the change fails halfway."""
 
-    def _begin(self, key: str) -> None:
+    def _begin_change(self, key: str) -> None:
         """Note that a change of the value of a key begins."""
 
-    def _end(self, key: str) -> None:
+    def _end_change(self, key: str) -> None:
         """Note that it has ended, or failed halfway."""
         self._invalidate(key)
 
@@ -35,20 +35,20 @@ class InvalidatingStore(WrapperStore):
         """Invalidate the value of a key."""
 
     @abstractmethod
-    def _invalidate_below(self, prefix: str) -> AbstractContextManager[None]:
-        """Invalidate all keys below a prefix, before and after a change."""
+    def _changing_below(self, prefix: str) -> AbstractContextManager[None]:
+        """Note that all values below a prefix are changed, and invalidate them."""
 
     @contextmanager
     def _changing(self, *keys: str) -> Iterator[list[str]]:
         """Note that the values of keys are changed; the list that is returned can grow."""
         changed = [*keys]
         for key in keys:
-            self._begin(key)
+            self._begin_change(key)
         try:
             yield changed
         finally:
             for key in changed:
-                self._end(key)
+                self._end_change(key)
 
     def discard_cached(self, key: str) -> None:
         self._invalidate(key)
@@ -63,7 +63,7 @@ class InvalidatingStore(WrapperStore):
 
             def noted() -> Iterator[tuple[str, Buffers]]:
                 for key, value in values:
-                    self._begin(key)
+                    self._begin_change(key)
                     changed.append(key)
                     yield key, value
 
@@ -83,20 +83,30 @@ class InvalidatingStore(WrapperStore):
             self.inner.erase_values(names)
 
     def erase_prefix(self, prefix: str) -> None:
-        with self._invalidate_below(prefix):
+        with self._changing_below(prefix):
             self.inner.erase_prefix(prefix)
 
 
 class StoreCache:
-    """The values of one store in a pool; all parts of a value have the same generation."""
+    """The values of one store in a pool; all parts of a value have the same generation.
+
+    ``kind`` distinguishes what several caches of one store have in the pool.
+    """
 
     def __init__(
-        self, store: Store, memory: CachePool, check: Literal["never", "generation"] | float
+        self,
+        store: Store,
+        max_bytes: int | CachePool | None,
+        check: Literal["never", "generation"] | float,
+        kind: str = "",
     ) -> None:
         validate_check(check, store)
-        self.memory = memory
-        self.prefix = memory.prefix_of(store)
+        self.pool = as_pool(max_bytes)
+        self.is_shared = isinstance(max_bytes, CachePool)
+        """Whether other stores may use the pool."""
+        self.prefix = kind + self.pool.prefix_of(store)
         """Prefix of the keys of the store in the pool."""
+        self.check = check
         self.checks = check != "never"
         """Whether generations are compared."""
         self._store = store
@@ -107,21 +117,20 @@ class StoreCache:
         name = self.prefix + key
         if self.checks and not self._is_current(key, name):
             return None
-        return self.memory.use(name, part)
+        return self.pool.use(name, part)
 
     def _is_current(self, key: str, name: str) -> bool:
         """Return whether a cached value is current; remove it if the stored value has changed."""
-        known = self.memory.generation(name)
+        known = self.pool.generation(name)
         if known is None:
             return False
         now = time.monotonic()
         if now - known.checked < self._age:
             return True
-        changes = self.memory.changes(name)
         if self._store.generation(key) != known.generation:
-            self.memory.forget(name)
+            self.pool.forget(name)
             return False
-        self.memory.set_generation(name, known._replace(checked=now), changes)
+        known.checked = now
         return True
 
     def missed(
@@ -130,39 +139,59 @@ class StoreCache:
         """Begin to read a value; pass the result to :meth:`keep`."""
         name = self.prefix + key
         if not (self.checks if checks is None else checks):
-            return self.memory.missed(name), None
+            return self.pool.missed(name), None
         # Requested before the value, so that the generation is never later than the value.
         now = KnownGeneration(self._store.generation(key), time.monotonic())
-        known = self.memory.generation(name)
+        known = self.pool.generation(name)
         if known is not None and known.generation != now.generation:
-            self.memory.forget(name)  # reads in other threads are not cached either
-        return self.memory.missed(name), now
+            self.pool.forget(name)  # reads in other threads are not cached either
+        return self.pool.missed(name), now
 
     def keep(
         self, key: str, part: Hashable, value: Any, state: tuple[Changes, KnownGeneration | None]
     ) -> None:
         """Cache a value or part that was read, unless the value has been changed since."""
-        self.memory.keep(self.prefix + key, part, value, *state)
+        self.pool.keep(self.prefix + key, part, value, *state)
+
+    @contextmanager
+    def changing_below(self, prefix: str) -> Iterator[None]:
+        """Keep nothing below a prefix during a change, and forget what was kept before."""
+        name = self.prefix + prefix
+        self.pool.begin_change(name)
+        try:
+            yield
+        finally:
+            self.pool.forget_all(name)
+            self.pool.end_change(name)
 
 
 class MemoryCachingStore(InvalidatingStore):
     """A caching store with a cache in memory, which it may share with others."""
 
-    def __init__(
-        self,
-        inner: Store,
-        max_bytes: int | CachePool | None,
-        check: Literal["never", "generation"] | float = "never",
-    ) -> None:
-        super().__init__(inner)
-        self._shared = isinstance(max_bytes, CachePool)
-        self._memory = as_pool(max_bytes)
-        self._check = check
+    cache: StoreCache
+    """What is cached for this store."""
 
     def cache_info(self) -> CacheInfo:
         """Return the hits, misses, size and maximum size of the cache, or of its pool."""
-        return self._memory.cache_info()
+        return self.cache.pool.cache_info()
+
+    def invalidate(self) -> None:
+        """Remove everything that is cached for this store."""
+        self.cache.pool.forget_all(self.cache.prefix)
+
+    def _begin_change(self, key: str) -> None:
+        self.cache.pool.begin_change(self.cache.prefix + key)
+
+    def _end_change(self, key: str) -> None:
+        self._invalidate(key)
+        self.cache.pool.end_change(self.cache.prefix + key)
+
+    def _invalidate(self, key: str) -> None:
+        self.cache.pool.forget(self.cache.prefix + key)
+
+    def _changing_below(self, prefix: str) -> AbstractContextManager[None]:
+        return self.cache.changing_below(prefix)
 
     def _arguments(self) -> tuple[Any, ...]:
-        memory = self._memory
-        return self.inner, memory if self._shared else memory.max_bytes, self._check
+        cache = self.cache
+        return self.inner, cache.pool if cache.is_shared else cache.pool.max_bytes, cache.check

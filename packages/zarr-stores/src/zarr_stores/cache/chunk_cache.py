@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
-from functools import partial
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import ChunkObserver
@@ -14,10 +13,8 @@ from zarr_stores.cache.chunk_reader import CachedChunkReader
 from zarr_stores.cache.pool import CacheInfo, CachePool, KnownGeneration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from zarr_core.engine.chain import PreparedCodecChain
-    from zarr_core.engine.read import ChunkReader
     from zarr_core.extension import Store
 
     from zarr_stores.cache.pool import Changes
@@ -80,36 +77,11 @@ class ChunkCacheStore(MemoryCachingStore):
         max_bytes: int | CachePool | None,
         check: Literal["never", "generation"] | float = "never",
     ) -> None:
-        super().__init__(inner, max_bytes, check)
-        self._chunks = DecodedChunks(inner, self._memory, check)
-        self.traits = self.traits._replace(chunk_reader=self._chunk_reader)
-
-    def _chunk_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
-        return CachedChunkReader(self, codecs, self._chunks)
-
-    def invalidate(self) -> None:
-        """Remove all chunks of this store from the cache."""
-        self._memory.forget_all(self._chunks.prefix)
-
-    def _begin(self, key: str) -> None:
-        self._memory.begin_change(self._chunks.prefix + key)
-
-    def _end(self, key: str) -> None:
-        self._invalidate(key)
-        self._memory.end_change(self._chunks.prefix + key)
-
-    def _invalidate(self, key: str) -> None:
-        self._memory.forget(self._chunks.prefix + key)
-
-    @contextmanager
-    def _invalidate_below(self, prefix: str) -> Iterator[None]:
-        name = self._chunks.prefix + prefix
-        self._memory.begin_change(name)
-        try:
-            yield
-        finally:
-            self._memory.forget_all(name)
-            self._memory.end_change(name)
+        super().__init__(inner)
+        self.cache = chunks = DecodedChunks(inner, max_bytes, check)
+        self.traits = self.traits._replace(
+            chunk_reader=lambda codecs: CachedChunkReader(self, codecs, chunks)
+        )
 
 
 class DecodedChunks(StoreCache, ChunkObserver):
@@ -119,10 +91,12 @@ class DecodedChunks(StoreCache, ChunkObserver):
     """
 
     def __init__(
-        self, store: Store, memory: CachePool, check: Literal["never", "generation"] | float
+        self,
+        store: Store,
+        max_bytes: int | CachePool | None,
+        check: Literal["never", "generation"] | float,
     ) -> None:
-        StoreCache.__init__(self, store, memory, check)
-        self.prefix = f"chunk {self.prefix}"  # encoded values have another prefix
+        StoreCache.__init__(self, store, max_bytes, check, kind="chunk ")
         # The generation of a file costs little: parts of two values are never combined.
         self._has_files = store.traits.files is not None
         ChunkObserver.__init__(self)
@@ -131,17 +105,17 @@ class DecodedChunks(StoreCache, ChunkObserver):
         """Whether a cache has the same chunks, so that it sees the same changes."""
         if not isinstance(other, DecodedChunks):
             return NotImplemented
-        return self.memory is other.memory and self.prefix == other.prefix
+        return self.pool is other.pool and self.prefix == other.prefix
 
     def __hash__(self) -> int:
         return hash(self.prefix)
 
-    def state(self, key: str) -> tuple[Changes, bool]:
-        """Return counters of the changes of a value, and whether it is being changed.
+    def changes(self, key: str) -> Changes:
+        """Return the changes of a value until now, and whether one is in progress.
 
         No chunk is kept during a change: those in the cache are from before.
         """
-        return self.memory.state(self.prefix + key)
+        return self.pool.changes(self.prefix + key)
 
     def missed_part(self, key: str) -> tuple[Changes, KnownGeneration | None]:
         """Begin to read chunks of a value that has several; :meth:`confirm` follows."""
@@ -161,30 +135,23 @@ class DecodedChunks(StoreCache, ChunkObserver):
         if expected is not None:
             is_same = (generation or self._store.generation(key)) == expected.generation
         else:
-            known = self.memory.generation(self.prefix + key)
+            known = self.pool.generation(self.prefix + key)
             is_same = known is None or generation in (None, known.generation)
             if generation is not None:
                 expected = KnownGeneration(generation, time.monotonic())
         if is_same:
             return changes, expected
-        self.memory.forget(self.prefix + key)
+        self.pool.forget(self.prefix + key)
         return None
 
     def begin_change(self, store: Store, prefix: str) -> Callable[[], None] | None:
-        if not self._needs_notice(store):
+        # A store with this cache tells it of changes.
+        is_own = isinstance(store, ChunkCacheStore) and store.cache == self
+        if is_own or store != self._store:
             return None
-        name = self.prefix + prefix
-        self.memory.begin_change(name)
-        return partial(self._end_change, name)
-
-    def _end_change(self, name: str) -> None:
-        self.memory.forget_all(name)
-        self.memory.end_change(name)
-
-    def _needs_notice(self, store: Store) -> bool:
-        """Whether values of a store are in the cache, which does not see changes through it."""
-        is_own = isinstance(store, ChunkCacheStore) and store._chunks == self  # noqa: SLF001 - the same class
-        return not is_own and bool(store == self._store)
+        changes = ExitStack()
+        changes.enter_context(self.changing_below(prefix))
+        return changes.close
 
 
 def with_chunk_cache(store: Store, pool: CachePool) -> Store:

@@ -66,7 +66,7 @@ class CachedChunkReader(ChunkReader):
         chunk = cache.use(key, codecs)
         if chunk is None:
             decoded = codecs.decoded
-            if not cache.memory.fits(decoded.nbytes or 0):
+            if not cache.pool.fits(decoded.nbytes or 0):
                 return super().read(key, selection, out)
             with key_lock(cache, key):
                 chunk = cache.use(key, codecs)  # another thread may have decoded it
@@ -87,22 +87,22 @@ class CachedChunkReader(ChunkReader):
         cache = self.cache
         part = self.codecs.full_selection if selection is None else selection
         for _ in range(_ATTEMPTS):
-            state = cache.state(key)
+            changes = cache.changes(key)
             parts = [*project(part, axes, complete=False)]
             missing = _put_cached(self, key, parts, out)
             if missing:
-                if state[1]:  # the others may be replaced at any time
+                if changes[-1]:  # the others may be replaced at any time
                     break
                 with key_lock(cache, key):
                     missing = _put_cached(self, key, missing, out)
                     inner: Any = self.codecs.inner_codecs
-                    if not cache.memory.fits(len(missing) * inner.decoded.nbytes):
+                    if not cache.pool.fits(len(missing) * inner.decoded.nbytes):
                         break
                     if missing and not _read_missing(self, key, missing, out):
                         return False
             elif len(parts) == 1:
                 return True
-            if cache.state(key) == state:
+            if cache.changes(key) == changes:
                 return True
         return super().read(key, part, out)
 

@@ -1,13 +1,19 @@
-"""A store that caches the values of another store on disk."""
+"""A store that caches the values of another store on disk.
+
+Each value has a directory.  The file ``head`` has the size and the generation of the value, the time
+of their last comparison, and the beginning of the names of the other files, which are blocks of the
+value.  Another generation has other names, so that blocks of two are never combined.
+"""
 
 from __future__ import annotations
 
 import os
+import struct
 import threading
 import time
 from contextlib import contextmanager
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import (
     ByteRange,
@@ -15,38 +21,25 @@ from zarr_core.extension import (
     StoreError,
     WrapperStore,
     check_key,
+    key_lock,
 )
 
 from zarr_stores._reader_store import ReaderStore, replaced
 from zarr_stores.cache.caching_store import InvalidatingStore
 from zarr_stores.cache.disk_files import Directory
-from zarr_stores.cache.pool import validate_check
+from zarr_stores.cache.pool import CacheInfo, validate_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from zarr_core.extension import Store
 
-    from zarr_stores.cache.disk_files import Entry
+__all__ = ["DiskCacheStore"]
 
-__all__ = ["DiskCacheInfo", "DiskCacheStore"]
-
-_ATTEMPTS = 5
-
-
-class DiskCacheInfo(NamedTuple):
-    """Statistics of a cache on disk."""
-
-    hits: int
-    """Number of reads answered from the cache."""
-    misses: int
-    """Number of reads that required the inner store."""
-    errors: int
-    """Number of failed cache operations: full disk, missing permission."""
-    nbytes: int
-    """Size of all files of the cache in bytes, including those of other processes."""
-    max_bytes: int | None
-    """Maximum size of the files in bytes; None for no limit."""
+_HEAD = struct.Struct("<dQ16s")  # time of the last comparison, size, name of the blocks
+_MAX_HEAD_BYTES = 4096
+_MAX_BLOCK_BYTES = 1 << 30
+_STRIPES = 1024
 
 
 class DiskCacheStore(ReaderStore, InvalidatingStore):
@@ -57,29 +50,25 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
     inner : Store
         The store.
     path : str or os.PathLike
-        Directory of the cache, which must not be used for anything else.  Several processes
-        and caches of several stores can share it.
+        Directory of the cache.  Several processes and caches of several stores can share it.
     max_bytes : int or None
         Maximum size of the files in bytes; None for no limit.  The least recently used files
-        are removed first.  Each further process may exceed it by a 32nd.
+        are removed first.  Each further thread or process may exceed it by a 32nd.
     check : {"generation", "never"} or float
         When to compare the generation of a cached value with ``inner.generation``: at every open,
         which costs a small request; never, for data that does not change; or if the last
         comparison, by any process, is older than this number of seconds.
     block_bytes : int
         Length of the blocks in which values are read and cached.
-    name : str, optional
-        Name of the store in the cache; by default its URL.  Pass a name if the URL is
-        ambiguous, for example if it does not contain the server.
 
     Notes
     -----
     Changes made through this object are visible immediately.  Changes made by others are
-    visible after the next comparison of generations.  Blocks have checksums: blocks damaged by
-    a crash or a disk error are read again from the inner store.  If the cache cannot be read
-    or written, values are read from the inner store and no error is raised.  File names are
-    digests and do not reveal keys or URLs.  Only the user has access to the files.  Listings
-    are not cached.
+    visible after the next comparison of generations.  Files have checksums: what was damaged by
+    a crash or a disk error is read again from the inner store.  If the cache cannot be read
+    or written, values are read from the inner store and no error is raised; the logger
+    ``zarr_core.caches`` has the reason.  File names are digests and do not reveal keys or URLs.
+    Only the user has access to the files.  Listings, ``exists`` and ``getsize`` are not cached.
 
     With ``check="generation"`` the inner store should return generations without reading values.
     If it does not, as stores in memory, each value is read twice.
@@ -97,37 +86,32 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         max_bytes: int | None,
         check: Literal["generation", "never"] | float = "generation",
         block_bytes: int = 1 << 16,
-        name: str | None = None,
     ) -> None:
         super().__init__(inner)
         if max_bytes is not None and max_bytes < 0:
             raise StoreError(f"max_bytes must not be negative: {max_bytes}", store=inner)
-        if block_bytes < 1 or block_bytes >= 1 << 32:
-            raise StoreError(
-                f"block_bytes must be from 1 to 2**32 - 1, not {block_bytes}", store=inner
-            )
+        if not 1 <= block_bytes <= _MAX_BLOCK_BYTES:
+            raise StoreError(f"block_bytes must be from 1 to 2**30, not {block_bytes}", store=inner)
         validate_check(check, inner)
         self.in_memory = False
         self.path = os.path.abspath(os.fspath(path))
         """Absolute path of the directory."""
-        self._max_bytes = max_bytes
+        self.block_bytes = block_bytes
+        self.files = Directory(self.path, max_bytes)
+        self.hits = self.misses = 0
         self._check = check
-        self._block_bytes = block_bytes
-        self._name = name
-        self._store_name = inner.url if name is None else name
-        self.directory = Directory(self.path, max_bytes)
-        self._compares_generations = False
+        self._reads_generations = False
+        self._changes = [0] * _STRIPES
 
     # --- the cache ---
 
-    def cache_info(self) -> DiskCacheInfo:
-        """Return the hits, misses, errors, size and maximum size of the cache."""
-        it = self.directory
-        try:
-            nbytes = it.nbytes()
-        except OSError:
-            nbytes = 0
-        return DiskCacheInfo(it.hits, it.misses, it.errors, nbytes, self._max_bytes)
+    def cache_info(self) -> CacheInfo:
+        """Return the hits, misses, size and maximum size of the cache.
+
+        Hits and misses are those of this object, approximately if several threads read.  The size
+        is that of all files, including those of other processes.
+        """
+        return CacheInfo(self.hits, self.misses, self.files.nbytes(), self.files.max_bytes)
 
     def clear(self) -> None:
         """Remove all values of all stores from the cache.
@@ -137,172 +121,126 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         StoreError
             If a file cannot be removed.
         """
+        self._changes = [number + 1 for number in self._changes]
         try:
-            self.directory.clear()
+            self.files.clear()
         except OSError as error:
             raise StoreError(f"the cache cannot be cleared: {error.strerror}", self.path) from error
 
     def _invalidate(self, key: str) -> None:
-        try:
-            self.directory.drop(self.directory.path_of(self._store_name, key))
-        except NotADirectoryError:
-            return
-        except OSError as error:
-            raise StoreError(
-                f"cannot be removed from the cache in {self.path}: {error.strerror}", self, key
-            ) from error
+        folder = self._folder(key)
+        with key_lock(self.path, folder):
+            self._changes[hash(key) % _STRIPES] += 1
+            try:
+                self.files.remove(folder)
+            except OSError as error:  # a file that remains would be used later
+                reason = f"cannot be removed from the cache in {self.path}: {error.strerror}"
+                raise StoreError(reason, self, key) from error
 
-    def _path(self, key: str) -> str:
-        return self.directory.path_of(self._store_name, check_key(key))
-
-    def _entry(self, path: str) -> tuple[Entry | None, bool]:
-        """Return the cache file at a path, and whether it can be used without a check."""
-        directory = self.directory
+    @contextmanager
+    def _changing_below(self, prefix: str) -> Iterator[None]:
+        # File names do not reveal keys, so these are listed, unless each open compares generations.
+        lists, is_checked = self.supports_listing, self._check == "generation"
+        keys = [*self.inner.list_prefix(prefix)] if lists and not is_checked else []
         try:
-            entry = directory.find(path)
-            if entry is None:
-                return None, False
-            now = time.time()
-            fresh = self._check == "never" or (
-                not isinstance(self._check, str) and 0 <= now - entry.validated < self._check
-            )
-            if fresh:
-                entry.used(now)
-        except OSError:
-            directory.count(errors=1)
-            return None, False
-        return entry, fresh
+            yield
+        finally:
+            for key in keys:
+                self._invalidate(key)
+            if not (lists or is_checked):
+                self.clear()
 
-    def _cached(self, key: str, path: str) -> Entry | None:
-        """Return the cache file of a key if it has the current generation."""
-        entry, fresh = self._entry(path)
-        if entry is None or fresh:
-            return entry
-        now = time.time()
-        if self.inner.generation(key) != entry.generation:
-            self._invalidate(key)
-            return None
-        try:
-            entry.used(now, validated=now)
-        except OSError:
-            self.directory.count(errors=1)
-        return entry
+    def changes(self, key: str) -> int:
+        """Return a counter that changes if the value of a key is invalidated."""
+        return self._changes[hash(key) % _STRIPES]
+
+    def _folder(self, key: str) -> str:
+        """Return the directory for a key of the store, whose name reveals neither of them."""
+        words = f"{self.inner}\0{check_key(key)}\0{self.block_bytes}"
+        name = blake2b(words.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+        return f"{self.files.root}/{name[:2]}/{name[2:]}"
 
     # --- readable ---
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        directory, path = self.directory, self._path(key)
-        changes = directory.changes(path)
-        entry = self._cached(key, path)
-        inner: ByteReader | None = None
-        started = 0.0
-        if entry is None:
-            started = time.time()
-            changes = directory.changes(path)  # an outdated file was removed
-            inner, generation = self._open_inner(key, self._in_blocks(first))
-            if inner is not None and generation is not None:
-                try:
-                    entry = directory.create(
-                        path, generation, inner.size, self._block_bytes, changes
-                    )
-                except OSError:
-                    directory.count(errors=1)
-            if entry is None:
-                directory.count(misses=1)
-                return inner
-        return _CachedReader(self, key, entry, (path, changes), inner, started)
+        folder = self._folder(key)
+        changes = self.changes(key)
+        head = self._current_head(key, folder)
+        if head is not None:
+            return _CachedReader(self, key, folder, head, changes)
+        changes, now = self.changes(key), time.time()
+        reader, generation = self.open_inner(key, self._block_range(first))
+        if reader is not None and generation is not None:
+            # Readers of one generation share its blocks; those of an unknown one are never combined.
+            words = f"{reader.size} ".encode() + generation
+            name = blake2b(words, digest_size=16).digest() if generation else os.urandom(16)
+            head = _HEAD.pack(now, reader.size, name) + generation
+            with key_lock(self.path, folder):
+                if changes == self.changes(key):  # not changed since it was opened
+                    self.files.write(f"{folder}/head", head)
+                    return _CachedReader(self, key, folder, head, changes, reader)
+        self.misses += 1
+        return reader
 
-    def _in_blocks(self, first: ByteRange | None) -> ByteRange | None:
-        """Return the range of whole blocks that contains a range of the value."""
+    def _current_head(self, key: str, folder: str) -> bytes | None:
+        """Return the head of a cached value, if it is that of the current generation."""
+        memory = memoryview(bytearray(_MAX_HEAD_BYTES))
+        length = self.files.read(f"{folder}/head", memory)
+        if length is None or length < _HEAD.size:
+            return None
+        head = bytes(memory[:length])
+        now, (checked, *described) = time.time(), _HEAD.unpack_from(head)
+        is_recent = not isinstance(self._check, str) and 0 <= now - checked < self._check
+        if is_recent or self._check == "never":
+            return head
+        if _encode(self.inner.generation(key)) != head[_HEAD.size :]:
+            self._invalidate(key)
+            return None
+        if self._check != "generation":
+            head = _HEAD.pack(now, *described) + head[_HEAD.size :]
+            self.files.write(f"{folder}/head", head)
+        return head
+
+    def _block_range(self, first: ByteRange | None) -> ByteRange | None:
+        """Return a range that contains all blocks of a range."""
         if first is None:
             return None
-        step = self._block_bytes
         start, length = first
-        if start < 0:
-            return ByteRange(start - step, None if length is None else length + 2 * step)
-        begin = start // step * step
+        before = self.block_bytes if start < 0 else start % self.block_bytes
         return ByteRange(
-            begin, None if length is None else -(-(start + length) // step) * step - begin
+            start - before, None if length is None else before + length + self.block_bytes
         )
 
-    def _open_inner(
+    def open_inner(
         self, key: str, first: ByteRange | None
-    ) -> tuple[ByteReader | None, str | None]:
-        """Open a value of the inner store; return the reader and its generation.
+    ) -> tuple[ByteReader | None, bytes | None]:
+        """Open a value of the inner store; return the reader and the generation of the value.
 
-        The generation is None if the value changes at every attempt.
+        The generation is empty if it is not compared, None if it changes at the same time.
         """
-        for _ in range(_ATTEMPTS):
-            before = self.inner.generation(key) if self._compares_generations else None
-            reader = self.inner.open_value(key, first)
-            if reader is None:
-                return None, None
-            if reader.generation is not None or self._check == "never":
-                return reader, reader.generation or ""
-            if before is not None and before == self.inner.generation(key):
-                return reader, before
-            # The readers have no generation: use it if it is the same before and after opening.
-            self._compares_generations = True
-            reader.close()
-        return self.inner.open_value(key, first), None
-
-    def reopen(self, key: str, entry: Entry, first: ByteRange) -> ByteReader:
-        """Open a value of the inner store to read blocks that are not cached.
-
-        Raises
-        ------
-        ValueReplacedError
-            If the value no longer has the generation of the cached blocks.
-        """
+        before = self.inner.generation(key) if self._reads_generations else None
         reader = self.inner.open_value(key, first)
-        if reader is not None:
-            generation = reader.generation
-            if generation is None and self._check != "never":
-                generation = self.inner.generation(key)
-            unknown = self._check == "never" and (generation is None or not entry.generation)
-            if reader.size == entry.size and (unknown or generation == entry.generation):
-                return reader
-            reader.close()
-        self._invalidate(key)
-        raise replaced(self, key)
+        if reader is None or reader.generation is not None or self._check == "never":
+            return reader, _encode(None if reader is None else reader.generation)
+        if self._reads_generations:
+            is_same = before == self.inner.generation(key)
+            return reader, _encode(before) if is_same else None
+        # The readers have no generation: use it if it is the same before and after opening.
+        self._reads_generations = True
+        reader.close()
+        return self.open_inner(key, first)
 
-    def exists(self, key: str) -> bool:
-        entry, fresh = self._entry(self._path(key))
-        return (entry is not None and fresh) or self.inner.exists(key)
-
-    def getsize(self, key: str) -> int | None:
-        entry, fresh = self._entry(self._path(key))
-        return entry.size if entry is not None and fresh else self.inner.getsize(key)
-
-    list_sizes = WrapperStore.list_sizes  # not cached
-
-    # --- changes ---
-
-    @contextmanager
-    def _invalidate_below(self, prefix: str) -> Iterator[None]:
-        """Invalidate the keys below a prefix, before and after a change.
-
-        The keys are listed from the inner store, because file names do not reveal them.  If
-        generations are compared at every open, nothing needs to be done.
-        """
-        requested = self._check != "generation"
-        below = list(self._below(prefix)) if requested else []
-        try:
-            yield
-        finally:
-            if requested and not self.supports_listing:
-                self.clear()
-            for key in chain(below, self._below(prefix) if requested else ()):
-                self._invalidate(key)
-
-    def _below(self, prefix: str) -> Iterator[str]:
-        return iter(self.inner.list_prefix(prefix) if self.supports_listing else ())
-
-    # --- the object ---
+    # Not cached.
+    exists = WrapperStore.exists
+    getsize = WrapperStore.getsize
+    list_sizes = WrapperStore.list_sizes
 
     def _arguments(self) -> tuple[Any, ...]:
-        options = (self._check, self._block_bytes, self._name)
-        return (self.inner, self.path, self._max_bytes, *options)
+        return self.inner, self.path, self.files.max_bytes, self._check, self.block_bytes
+
+
+def _encode(generation: str | None) -> bytes:
+    return (generation or "").encode("utf-8", "surrogatepass")
 
 
 class _CachedReader(ByteReader):
@@ -315,88 +253,82 @@ class _CachedReader(ByteReader):
         self,
         store: DiskCacheStore,
         key: str,
-        entry: Entry,
-        state: tuple[str, int],
-        inner: ByteReader | None,
-        opened: float,
+        folder: str,
+        head: bytes,
+        changes: int,
+        inner: ByteReader | None = None,
     ) -> None:
         self._store = store
         self._key = key
         self._inner = inner
         self._guard = threading.Lock()
-        self._entry = entry
-        self.size = entry.size
-        self._state = state
-        self._validated = opened
-        self.generation = entry.generation or None
+        _, self.size, name = _HEAD.unpack_from(head)
+        self._state = self.size, head[_HEAD.size :], changes
+        self._prefix = f"{folder}/{name.hex()}-"
+        self.generation = head[_HEAD.size :].decode("utf-8", "replace") or None
         self.max_concurrency = store.max_concurrency
-        self._directory = store.directory
-        if inner is not None:
-            self._directory.gap_nbytes = inner.gap_nbytes
-        self.gap_nbytes = self._directory.gap_nbytes
+        self.gap_nbytes = store.traits.gap_nbytes
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        blocks = []
+        missing: list[tuple[int, memoryview]] = []
         for start, buffer in parts:
             self.check_part(start, len(buffer))
-        missing = [
-            (start, buffer, run) for start, buffer in parts for run in self._read(start, buffer)
-        ]
-        if not missing:
-            self._directory.count(hits=len(parts))
-            return
-        incomplete = len({id(buffer) for _, buffer, _ in missing})
-        self._directory.count(hits=len(parts) - incomplete, misses=incomplete)
-        self._fetch(missing)
+            begin, memory = self._block_memory(start, buffer)
+            blocks.append((begin, memory))
+            missing += self._read_cached(begin, memory)
+        if missing:
+            self._fetch(missing)
+            self._store.misses += 1
+        else:
+            self._store.hits += 1
+        for (start, buffer), (begin, memory) in zip(parts, blocks, strict=True):
+            if memory is not buffer:
+                buffer[:] = memory[start - begin :][: len(buffer)]
 
-    def _read(self, start: int, buffer: memoryview) -> list[tuple[int, int]]:
-        try:
-            return self._entry.read(start, buffer)
-        except OSError:
-            self._directory.count(errors=1)
-            step = self._entry.block_bytes
-            return [(start // step, -(-(start + len(buffer)) // step))]
+    def _block_memory(self, start: int, buffer: memoryview) -> tuple[int, memoryview]:
+        """Return the offset of the first block of a part, and memory for all its blocks."""
+        step, stop = self._store.block_bytes, start + len(buffer)
+        begin = start // step * step
+        end = min(-(-stop // step) * step, self.size)
+        is_whole = (begin, end) == (start, stop) or not buffer
+        return (start, buffer) if is_whole else (begin, memoryview(bytearray(end - begin)))
 
-    def _fetch(self, missing: Sequence[tuple[int, memoryview, tuple[int, int]]]) -> None:
-        """Read runs of blocks from the inner store and cache them."""
-        begin, end = self._entry.bounds(*missing[0][2])
+    def _read_cached(self, begin: int, memory: memoryview) -> list[tuple[int, memoryview]]:
+        """Fill memory with the blocks that are cached; return the others, joined if adjacent."""
+        step = self._store.block_bytes
+        missing: list[tuple[int, int]] = []
+        for offset in range(0, len(memory), step):
+            block = memory[offset : offset + step]
+            if self._store.files.read(f"{self._prefix}{begin + offset}", block) == len(block):
+                continue
+            is_adjacent = bool(missing) and missing[-1][1] == offset
+            first = missing.pop()[0] if is_adjacent else offset
+            missing.append((first, offset + len(block)))
+        return [(begin + first, memory[first:stop]) for first, stop in missing]
+
+    def _fetch(self, missing: Sequence[tuple[int, memoryview]]) -> None:
+        """Read blocks from the inner store, and cache them."""
+        files, step = self._store.files, self._store.block_bytes
+        self._opened(ByteRange(missing[0][0], len(missing[0][1]))).read_into(missing)
+        for begin, memory in missing:
+            for offset in range(0, len(memory), step):
+                files.write(f"{self._prefix}{begin + offset}", memory[offset : offset + step])
+
+    def _opened(self, first: ByteRange) -> ByteReader:
+        """Return the reader of the inner store, whose value must have this generation."""
+        store, key = self._store, self._key
         with self._guard:
             if self._inner is None:
-                self._inner = self._reopen(ByteRange(begin, end - begin))
-            inner = self._inner
-        fetched = []
-        for start, buffer, run in missing:
-            begin, end = self._entry.bounds(*run)
-            inside = start <= begin and end <= start + len(buffer)
-            memory = (
-                buffer[begin - start : end - start]
-                if inside
-                else memoryview(bytearray(end - begin))
-            )
-            fetched.append((begin, memory))
-        inner.read_into(fetched)
-        for (start, buffer, run), (begin, memory) in zip(missing, fetched, strict=True):
-            low, high = max(start, begin), min(start + len(buffer), begin + len(memory))
-            if high - low != len(memory):
-                buffer[low - start : high - start] = memory[low - begin : high - begin]
-            self._keep(run[0], memory)
-
-    def _keep(self, first: int, memory: memoryview) -> None:
-        try:
-            # Counted before the write, so that old files are removed first.
-            self._directory.add(len(memory))
-            self._entry.write(first, memory)
-            self._entry.used(time.time(), validated=self._validated)
-        except OSError:
-            self._directory.count(errors=1)
-
-    def _reopen(self, first: ByteRange) -> ByteReader:
-        path, changes = self._state
-        if self._directory.changes(path) != changes:
-            raise replaced(self._store, self._key)
-        self._validated = time.time()
-        inner: ByteReader = self._store.reopen(self._key, self._entry, first)
-        self.gap_nbytes = self._directory.gap_nbytes = inner.gap_nbytes
-        return inner
+                reader, generation = store.open_inner(key, first)
+                size = None if reader is None else reader.size
+                if (size, generation, store.changes(key)) != self._state:
+                    if reader is not None:
+                        reader.close()
+                    store.discard_cached(key)
+                    raise replaced(store, key)
+                self._inner = reader
+            return self._inner
 
     def close(self) -> None:
         with self._guard:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -24,24 +25,25 @@ if TYPE_CHECKING:
 
 _STRIPES = 1024
 
-Changes: TypeAlias = tuple[int, int]
-"""Counters of invalidations: of all values, and of the values that share a key's counter."""
+Changes: TypeAlias = tuple[int, int, bool]
+"""Number of changes of all values and of those that share a counter; whether one is in progress."""
 
 
 class CacheInfo(NamedTuple):
     """Statistics of a cache."""
 
     hits: int
-    """Number of reads and listings answered from the cache."""
+    """Number of reads answered from the cache."""
     misses: int
-    """Number of reads and listings that required the inner store."""
+    """Number of reads that required the inner store."""
     nbytes: int
-    """Size of the cached values and listings in bytes."""
+    """Size of the cached values in bytes."""
     max_bytes: int | None
-    """Maximum size of the cached values and listings in bytes; None for no limit."""
+    """Maximum size of the cached values in bytes; None for no limit."""
 
 
-class KnownGeneration(NamedTuple):
+@dataclass(slots=True)
+class KnownGeneration:
     """The generation of a cached value."""
 
     generation: str | None
@@ -53,10 +55,10 @@ class KnownGeneration(NamedTuple):
 class CachePool:
     """Memory for the cached values of one or several stores, and for decoded chunks.
 
-    For :class:`LRUCacheStore`, which caches values and listings, and :class:`ChunkCacheStore`,
-    which caches decoded chunks.  The least recently used values of all stores are removed first.
-    Metadata documents are values as chunks are.  Caches of equal stores, such as two stores for one
-    URL, share their values, and changes through one of them are visible through the other.
+    For :class:`LRUCacheStore`, which caches values, and :class:`ChunkCacheStore`, which caches
+    decoded chunks.  The least recently used values of all stores are removed first.  Metadata
+    documents are values as chunks are.  Caches of equal stores, such as two stores for one URL,
+    share their values, and changes through one of them are visible through the other.
 
     Parameters
     ----------
@@ -78,9 +80,9 @@ class CachePool:
     Thread-safe.  Pickles and copies are empty; stores that are pickled together share the copy.
 
     The methods below ``clear`` are for these stores.  Their keys begin with the prefix of the store.
-    Each cached object has a key and a *part*: None for a whole value; other parts distinguish
-    listings, the chunks of a value, and codecs.  A value that was read while its key was
-    invalidated is not cached: :meth:`keep` takes the result of :meth:`changes` from before the read.
+    Each cached object has a key and a *part*: None for a whole value; other parts distinguish the
+    chunks of a value, and codecs.  A value that was read while it was changed is not cached:
+    :meth:`keep` takes the result of :meth:`changes` from before the read.
 
     Examples
     --------
@@ -108,21 +110,19 @@ class CachePool:
         self._prefixes: WeakKeyDictionary[Store, str] = WeakKeyDictionary()
         self._numbers = count()
         self._all_changes = 0
-        # Prefixes below which values are being changed, one entry for each change.
-        self._changing: list[str] = []
         # Keys share counters: one counter per key would never be freed.
         self._some_changes = [0] * _STRIPES
+        # Prefixes below which values are being changed, one entry for each change.
+        self._changing: list[str] = []
         register_after_fork(self, CachePool._reinitialize)
 
     def _reinitialize(self) -> None:
-        if self._guard.acquire(blocking=False):
-            self._guard.release()
-        else:  # held by a thread of the parent, perhaps in the middle of a change
-            self._guard = threading.Lock()
-            self.forget_all()
-        if self._changing:  # by threads of the parent
+        # locked() is not sufficient: it is False for a moment after another thread got the lock.
+        is_free = self._guard.acquire(blocking=False)
+        self._guard = threading.Lock()
+        if self._changing or not is_free:  # by threads of the parent, perhaps halfway
             self._changing.clear()
-            self.forget_all()
+            self.clear()
 
     def cache_info(self) -> CacheInfo:
         """Return the hits, misses, size and maximum size, of all stores together."""
@@ -131,42 +131,35 @@ class CachePool:
 
     def clear(self) -> None:
         """Remove the values of all stores."""
-        self.forget_all()
+        with self._guard:
+            self._all_changes += 1
+            self._held.clear()
+            self._parts.clear()
+            self._generations.clear()
+            self.nbytes = 0
 
     def prefix_of(self, store: Store) -> str:
         """Return the prefix for the keys of a store, which differs from those of others."""
-        with self._guard:
+        if isinstance(store, WrapperStore):
             # Wrappers are equal to the inner store, but may return other values.
-            found = None if isinstance(store, WrapperStore) else self._prefixes.get(store)
-            if found is None:
-                found = f"{next(self._numbers)}:"
-                if not isinstance(store, WrapperStore):
-                    self._prefixes[store] = found
-            return found
+            return f"{next(self._numbers)}:"
+        with self._guard:
+            return self._prefixes.setdefault(store, f"{next(self._numbers)}:")
 
     def fits(self, nbytes: int) -> bool:
         """Return whether a value of this size can be cached."""
         return self.max_bytes is None or nbytes <= self.max_bytes
 
+    # --- changes ---
+
     def changes(self, key: str) -> Changes:
-        """Return the state of the key, for a later comparison."""
-        with self._guard:
-            return self._changes(key)
-
-    def _changes(self, key: str) -> Changes:
-        return self._all_changes, self._some_changes[hash(key) % _STRIPES]
-
-    def state(self, key: str) -> tuple[Changes, bool]:
-        """Return the state of the key, and whether its value is being changed."""
+        """Return the changes of the value of a key until now, for a later comparison."""
         # Without the lock, as every read asks: a change that begins or ends now is seen later.
-        changes = self._all_changes, self._some_changes[hash(key) % _STRIPES]
-        return changes, bool(self._changing) and self._is_changing(key)
-
-    def _is_changing(self, key: str) -> bool:
-        return key.startswith(tuple(self._changing))
+        changing = bool(self._changing) and key.startswith(tuple(self._changing))
+        return self._all_changes, self._some_changes[hash(key) % _STRIPES], changing
 
     def begin_change(self, prefix: str) -> None:
-        """Keep no chunk below a prefix until :meth:`end_change`."""
+        """Keep no value below a prefix until :meth:`end_change`."""
         with self._guard:
             self._changing.append(prefix)
 
@@ -175,6 +168,8 @@ class CachePool:
         with self._guard:
             if prefix in self._changing:  # not after a fork
                 self._changing.remove(prefix)
+
+    # --- values ---
 
     def use(self, key: str, part: Hashable = None) -> Any:
         """Return the cached object, or None; counts hits, but not misses."""
@@ -185,15 +180,11 @@ class CachePool:
                 self.hits += 1
             return value
 
-    def peek(self, key: str) -> Any:
-        """Return the whole value if it is cached, without counting it as a use."""
-        return self._held.get((key, None))
-
     def missed(self, key: str) -> Changes:
-        """Count a miss and return the state of the key."""
+        """Count a miss and return the changes of the value until now."""
         with self._guard:
             self.misses += 1
-            return self._changes(key)
+            return self.changes(key)
 
     def keep(
         self,
@@ -203,7 +194,7 @@ class CachePool:
         changes: Changes,
         generation: KnownGeneration | None = None,
     ) -> None:
-        """Cache bytes, or an object with ``nbytes``, unless the value of the key was invalidated.
+        """Cache bytes, or an object with ``nbytes``, unless the value of the key was changed.
 
         Cached parts of another generation of the value are removed.
         """
@@ -211,11 +202,14 @@ class CachePool:
         if not self.fits(size):
             return
         with self._guard:
-            if changes != self._changes(key) or self._is_changing(key):
+            if changes[-1] or changes != self.changes(key):
                 return
             self._drop(key, part)
             if generation is not None:
-                self._set_generation(key, generation)
+                known = self._generations.get(key)
+                if known is not None and known.generation != generation.generation:
+                    self._drop_all(key)
+                self._generations[key] = generation
             self._held[key, part] = value
             self._parts.setdefault(key, set()).add(part)
             self.nbytes += size
@@ -224,20 +218,7 @@ class CachePool:
 
     def generation(self, key: str) -> KnownGeneration | None:
         """Return the generation of a cached value."""
-        with self._guard:
-            return self._generations.get(key)
-
-    def set_generation(self, key: str, known: KnownGeneration, changes: Changes) -> None:
-        """Store the generation of a cached value and the time of its last comparison."""
-        with self._guard:
-            if changes == self._changes(key) and key in self._parts:
-                self._set_generation(key, known)
-
-    def _set_generation(self, key: str, known: KnownGeneration) -> None:
-        before = self._generations.get(key)
-        if before is not None and before.generation != known.generation:
-            self._drop_all(key)
-        self._generations[key] = known
+        return self._generations.get(key)
 
     def forget(self, key: str) -> None:
         """Remove everything that is cached for a key."""
@@ -245,24 +226,16 @@ class CachePool:
             self._some_changes[hash(key) % _STRIPES] += 1
             self._drop_all(key)
 
-    def forget_all(self, prefix: str = "") -> None:
+    def forget_all(self, prefix: str) -> None:
         """Remove everything that is cached for keys that begin with a prefix."""
         with self._guard:
             self._all_changes += 1
-            if not prefix:  # also after a fork in the middle of a change
-                self._held.clear()
-                self._parts.clear()
-                self._generations.clear()
-                self.nbytes = 0
-                return
-            for key in [*self._parts, *self._generations]:
-                if key.startswith(prefix):
-                    self._drop_all(key)
+            for key in [key for key in self._parts if key.startswith(prefix)]:
+                self._drop_all(key)
 
     def _drop_all(self, key: str) -> None:
         for part in tuple(self._parts.get(key, ())):
             self._drop(key, part)
-        self._generations.pop(key, None)
 
     def _drop(self, key: str, part: Hashable) -> None:
         value = self._held.pop((key, part), None)

@@ -1,8 +1,7 @@
 """Manifests: the size and SHA-256 of every value of a hierarchy, and one digest of all of them.
 
-The digest is the same in every store; :func:`digest_of` describes it.  The format of the file is in
-``schemas/manifest/manifest.json``: JSON lines, first the header, then one line for each key in the
-order of their code points.
+The format of the file is in ``schemas/manifest``: JSON lines, first the header, then one line for
+each key in the order of their code points.  The digest is the SHA-256 of the lines after the header.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ import os
 from collections.abc import Mapping
 from functools import cached_property
 from hashlib import sha256
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,8 +43,6 @@ _FORMAT = "zarr_manifest"
 _VERSION = 1
 _LARGE = 1 << 26  # values above are read in parts
 _PART = 1 << 23
-_MAX_LEAF = 256  # entries that are hashed together
-_EMPTY = bytes(32)
 
 
 class ManifestEntry(NamedTuple):
@@ -100,7 +95,16 @@ class Manifest(Mapping[str, ManifestEntry]):
     @cached_property
     def digest(self) -> str:
         """The digest of the hierarchy: 64 hexadecimal digits."""
-        return digest_of(self._entries)
+        return sha256(self._lines).hexdigest()
+
+    @cached_property
+    def _lines(self) -> bytes:
+        """The lines after the header."""
+        lines = (
+            f'{{"key":{json.dumps(key)},"size":{size},"sha256":"{hash_}"}}\n'
+            for key, (size, hash_) in sorted(self._entries.items())
+        )
+        return "".join(lines).encode("ascii")
 
     @property
     def nbytes(self) -> int:
@@ -121,10 +125,7 @@ class Manifest(Mapping[str, ManifestEntry]):
         header = {
             _FORMAT: _VERSION, "digest": self.digest, "keys": len(self), "nbytes": self.nbytes,
         }  # fmt: skip
-        lines = [json.dumps(header, separators=(",", ":"))]
-        for key, (size, hash_) in sorted(self._entries.items()):
-            lines.append(f'{{"key":{json.dumps(key)},"size":{size},"sha256":"{hash_}"}}')
-        return "\n".join([*lines, ""]).encode("ascii")
+        return f"{json.dumps(header, separators=(',', ':'))}\n".encode("ascii") + self._lines
 
     @classmethod
     def decode(cls, data: Buffer, location: object) -> Manifest:
@@ -162,35 +163,6 @@ class Manifest(Mapping[str, ManifestEntry]):
         return cls.decode(Path(file).read_bytes(), os.fspath(file))
 
 
-def digest_of(entries: Mapping[str, ManifestEntry]) -> str:
-    """Return the digest of entries, in hexadecimal digits.
-
-    An entry is a record: its size, as 8 bytes, big-endian, and its SHA-256.  The name of a record
-    is the SHA-256 of the key in UTF-8.  A set of at most 256 records is a leaf, whose digest is the
-    SHA-256 of a zero byte and, in the order of their names, each name and record.  A larger set is
-    divided by the first byte of the names, each of these 256 subsets by the second byte, and so on;
-    its digest is the SHA-256 of a one byte and the 256 digests of the subsets, where 32 zero bytes
-    stand for an empty one.
-    """
-    records = sorted(
-        sha256(key.encode("utf-8", "surrogatepass")).digest()
-        + size.to_bytes(8, "big")
-        + bytes.fromhex(hash_)
-        for key, (size, hash_) in entries.items()
-    )
-    return _tree_digest(records, 0).hex()
-
-
-def _tree_digest(records: list[bytes], depth: int) -> bytes:
-    """Return the digest of sorted records, each after its name, with ``depth`` equal first bytes."""
-    if len(records) <= _MAX_LEAF:
-        return sha256(b"\0" + b"".join(records)).digest()
-    digests = [_EMPTY] * 256
-    for byte, subset in groupby(records, key=itemgetter(depth)):
-        digests[byte] = _tree_digest(list(subset), depth + 1)
-    return sha256(b"\1" + b"".join(digests)).digest()
-
-
 def _decode_lines(data: Buffer, location: object) -> tuple[dict[str, Any], list[Any]]:
     """Return the header and the other lines of a manifest."""
     try:
@@ -214,7 +186,7 @@ def _decode_lines(data: Buffer, location: object) -> tuple[dict[str, Any], list[
 def _entry(*, key: str, size: int, sha256: str, **_: Any) -> ManifestEntry:
     """Return the entry of a line, which may have other members."""
     key.encode("utf-8", "surrogatepass")
-    size.to_bytes(8, "big")
+    size.to_bytes(8)
     digest = bytes.fromhex(sha256)
     if len(digest) != 32:
         raise ValueError("not a SHA-256")
@@ -229,7 +201,7 @@ def _invalid(location: object, problem: str) -> StoreError:
 
 
 def difference(
-    found: tuple[int, str] | None, expected: ManifestEntry | None
+    found: ManifestEntry | None, expected: ManifestEntry | None
 ) -> tuple[str, str] | None:
     """Return how a value differs from its entry, as a kind and in words; None if it does not."""
     if found == expected:
@@ -243,7 +215,7 @@ def difference(
     return "content", "has another content than in the manifest"
 
 
-def _hash_value(store: Store, key: str, hash_: Callable[[], Any]) -> tuple[int, str] | None:
+def _hash_value(store: Store, key: str) -> ManifestEntry | None:
     """Return the size and the hash of a value; None for a missing key.
 
     Large values are read in parts, so that they are never in memory as a whole.
@@ -251,42 +223,37 @@ def _hash_value(store: Store, key: str, hash_: Callable[[], Any]) -> tuple[int, 
     value = store.get_limited(key, _LARGE)
     if value is None:
         return None
-    found = hash_()
     if not isinstance(value, int):
-        found.update(value)
-        return len(value), found.hexdigest()
+        return ManifestEntry(len(value), sha256(value).hexdigest())
+    found = sha256()
     reader = store.open_value(key)
     if reader is None:
         return None
     with reader:
         for start in range(0, reader.size, _PART):
             found.update(reader.read(start, min(_PART, reader.size - start)))
-        return reader.size, found.hexdigest()
+        return ManifestEntry(reader.size, found.hexdigest())
 
 
 def hash_values(
     store: Store,
     keys: Iterable[str],
     progress: Callable[[Any], object] | None = None,
-    hash_: Callable[[], Any] = sha256,
-) -> dict[str, tuple[int, str] | StoreReadError | None]:
-    """Return the size and hash of several values, or the error of those that cannot be read.
-
-    ``hash_`` creates a hash, as those of :mod:`hashlib`.
-    """
+) -> dict[str, ManifestEntry | StoreReadError | None]:
+    """Return the size and hash of several values, or the error of those that cannot be read."""
     names = [*keys]
-    found: dict[str, tuple[int, str] | StoreReadError | None] = dict.fromkeys(names)
+    found: dict[str, ManifestEntry | StoreReadError | None] = dict.fromkeys(names)
     with reporter_for(progress, 1) as reporter:
         reporter.begin("", len(names), "keys")
 
         def work(key: str) -> None:
             try:
-                value = repeat_if_replaced(lambda: _hash_value(store, key, hash_))
+                value = repeat_if_replaced(lambda: _hash_value(store, key))
             except StoreReadError as error:
                 found[key] = error
                 return
             found[key] = value
-            reporter.advance(1, value[0] if value is not None else 0)
+            reporter.advance(1, value.size if value is not None else 0)
 
         requests = store.max_concurrency
         parallel_for(names, work, None if requests is None else True, requests)
@@ -297,29 +264,6 @@ def hash_values(
 def keys_below(store: Store, prefix: str) -> list[str]:
     """Return the keys of a hierarchy, without those of its manifest."""
     return [key for key in store.list_prefix(prefix) if not is_manifest_key(key)]
-
-
-def hashes_below(
-    store: StoreLike,
-    path: str | None,
-    progress: Callable[[Any], object] | None,
-    storage_options: Mapping[str, Any] | None = None,
-    hash_: Callable[[], Any] = sha256,
-) -> dict[str, tuple[int, str]]:
-    """Return the size and hash of every value below a node, by the key relative to its path.
-
-    Raises a StoreReadError if a value cannot be read.
-    """
-    with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
-        place, below = opened
-        prefix = f"{below}/" if below else ""
-        found = {}
-        for key, value in hash_values(place, keys_below(place, prefix), progress, hash_).items():
-            if isinstance(value, StoreReadError):
-                raise value
-            if value is not None:  # not removed meanwhile
-                found[key[len(prefix) :]] = value
-        return found
 
 
 def create_manifest(
@@ -349,8 +293,16 @@ def create_manifest(
     StoreReadError
         If a value cannot be read.
     """
-    found = hashes_below(store, path, progress, storage_options)
-    return Manifest({key: ManifestEntry(*entry) for key, entry in found.items()})
+    with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
+        place, below = opened
+        prefix = f"{below}/" if below else ""
+        entries = {}
+        for key, value in hash_values(place, keys_below(place, prefix), progress).items():
+            if isinstance(value, StoreReadError):
+                raise value
+            if value is not None:  # not removed meanwhile
+                entries[key[len(prefix) :]] = value
+        return Manifest(entries)
 
 
 def load_manifest(manifest: Manifest | str | os.PathLike[str]) -> Manifest:

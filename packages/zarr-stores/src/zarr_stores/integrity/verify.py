@@ -11,6 +11,7 @@ from zarr_core.names import MANIFEST_NAME
 
 from zarr_stores.integrity.manifest import (
     Manifest,
+    ManifestEntry,
     create_manifest,
     difference,
     hash_values,
@@ -176,8 +177,8 @@ def verify(
         problems: list[ManifestProblem] = []
         nbytes = count = 0
         for key, value in hashes.items():
-            if isinstance(value, tuple):
-                nbytes += value[0]
+            if isinstance(value, ManifestEntry):
+                nbytes += value.size
                 count += 1
             problems += _compare(expected, key[len(prefix) :], value)
         if problems and manifest is None and _stored_manifest(place, below) != expected:
@@ -198,7 +199,7 @@ def _stored_manifest(store: Store, path: str) -> Manifest:
 
 
 def _compare(
-    expected: Manifest, key: str, value: tuple[int, str] | StoreReadError | None
+    expected: Manifest, key: str, value: ManifestEntry | StoreReadError | None
 ) -> Iterator[ManifestProblem]:
     if isinstance(value, StoreReadError):
         yield ManifestProblem(key, "unreadable", f"cannot be read: {value.reason}")
@@ -209,16 +210,16 @@ def _compare(
 def _named(
     expected: Manifest,
     problems: list[ManifestProblem],
-    hashes: dict[str, tuple[int, str] | StoreReadError | None],
+    hashes: dict[str, ManifestEntry | StoreReadError | None],
     prefix: str,
 ) -> Iterator[ManifestProblem]:
     """Name the keys whose values are at other keys."""
-    owners: dict[tuple[int, str], str] = {}
+    owners: dict[ManifestEntry, str] = {}
     if problems:
         owners = {entry: key for key, entry in expected.items()}
     for problem in problems:
         value = hashes[prefix + problem.key]
-        owner = owners.get(value) if isinstance(value, tuple) else None
+        owner = owners.get(value) if isinstance(value, ManifestEntry) else None
         if owner is None:
             yield problem
         elif problem.kind == "unexpected":

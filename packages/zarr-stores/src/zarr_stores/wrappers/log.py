@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from zarr_stores.wrappers.observer import ObservedStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from zarr_core.extension import Store
+
+    from zarr_stores.wrappers.observer import Call
 
 __all__ = ["LoggedStore"]
 
-T = TypeVar("T")
 _DEBUG = 10  # logging.DEBUG
 
 
@@ -43,29 +41,14 @@ class LoggedStore(ObservedStore):
         self._logger = logging.getLogger(logger)
         self._level = level
 
-    def perform(
-        self, operation: str, key: str, work: Callable[[], T], nbytes: Callable[[T], int]
-    ) -> T:
-        started = perf_counter()
-        try:
-            result = work()
-        except Exception as error:
-            milliseconds = (perf_counter() - started) * 1000
-            self._logger.warning(
-                "%s %r in %s: %s after %.3f ms",
-                operation,
-                key,
-                self.url,
-                type(error).__name__,
-                milliseconds,
-            )
-            raise
-        if self._logger.isEnabledFor(self._level):
-            milliseconds = (perf_counter() - started) * 1000
-            message = "%s %r in %s: %d bytes in %.3f ms"
-            count = nbytes(result)
-            self._logger.log(self._level, message, operation, key, self.url, count, milliseconds)
-        return result
+    def note(self, call: Call) -> None:
+        where, milliseconds = (call.operation, call.key, self.url), call.seconds * 1000
+        if call.error is None:
+            text = "%s %r in %s: %d bytes in %.3f ms"
+            self._logger.log(self._level, text, *where, call.nbytes, milliseconds)
+        else:
+            name = type(call.error).__name__
+            self._logger.warning("%s %r in %s: %s after %.3f ms", *where, name, milliseconds)
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.inner, self._logger.name, self._level

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import threading
-from time import perf_counter
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypedDict
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores.wrappers.observer import ObservedStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from zarr_core.extension import Store
 
-__all__ = ["Metrics", "MetricsStore"]
+    from zarr_stores.wrappers.observer import Call
 
-T = TypeVar("T")
+__all__ = ["Metrics", "MetricsStore"]
 
 
 class Metrics(TypedDict):
@@ -64,22 +61,12 @@ class MetricsStore(ObservedStore):
         with self._guard:
             self._measured.clear()
 
-    def perform(
-        self, operation: str, key: str, work: Callable[[], T], nbytes: Callable[[T], int]
-    ) -> T:
-        started = perf_counter()
-        errors, count = 1, 0
-        try:
-            result = work()
-            errors, count = 0, nbytes(result)
-        finally:
-            seconds = perf_counter() - started
-            with self._guard:
-                measured = self._measured.setdefault(
-                    operation, {"count": 0, "errors": 0, "nbytes": 0, "seconds": 0.0}
-                )
-                measured["count"] += 1
-                measured["errors"] += errors
-                measured["nbytes"] += count
-                measured["seconds"] += seconds
-        return result
+    def note(self, call: Call) -> None:
+        with self._guard:
+            measured = self._measured.setdefault(
+                call.operation, {"count": 0, "errors": 0, "nbytes": 0, "seconds": 0.0}
+            )
+            measured["count"] += 1
+            measured["errors"] += call.error is not None
+            measured["nbytes"] += call.nbytes
+            measured["seconds"] += call.seconds

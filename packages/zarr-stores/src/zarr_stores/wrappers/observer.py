@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from functools import wraps
 from inspect import signature
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from zarr_core.extension import ByteReader, Store, WrapperStore
 from zarr_core.interfaces.byte_reader import WrapperReader
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     _Method = TypeVar("_Method", bound=Callable[..., Any])
 
-__all__ = ["READS", "ObservedStore"]
+__all__ = ["READS", "Call", "ObservedStore"]
 
 T = TypeVar("T")
 
@@ -80,19 +80,41 @@ def _start_listing(listing: Iterable[T]) -> Iterator[T]:
     return chain(first, rest)
 
 
-class ObservedStore(WrapperStore):
-    """A wrapper that passes every operation through :meth:`perform`, which subclasses define.
+class Call(NamedTuple):
+    """An operation of a store that has ended."""
 
-    Reads of an open value are the operations ``reader.read`` and ``reader.read_into``.
-    ``list`` is ``list_prefix`` with an empty prefix, ``get_limited`` without ``out`` is ``get``.
-    An observed listing ends at its first key; the following keys are not observed.
+    operation: str
+    key: str
+    nbytes: int
+    """Bytes read or written."""
+    seconds: float
+    error: BaseException | None
+
+
+class ObservedStore(WrapperStore):
+    """A wrapper that passes every operation through :meth:`perform`, and reports it to :meth:`note`.
+
+    Subclasses define one of the two.  Reads of an open value are the operations ``reader.read`` and
+    ``reader.read_into``.  ``list`` is ``list_prefix`` with an empty prefix, ``get_limited`` without
+    ``out`` is ``get``.  An observed listing ends at its first key; the following keys are not
+    observed.
     """
 
-    @abstractmethod
     def perform(
         self, operation: str, key: str, work: Callable[[], T], nbytes: Callable[[T], int]
     ) -> T:
         """Perform one operation."""
+        started = perf_counter()
+        try:
+            result = work()
+        except BaseException as error:
+            self.note(Call(operation, key, 0, perf_counter() - started, error))
+            raise
+        self.note(Call(operation, key, nbytes(result), perf_counter() - started, None))
+        return result
+
+    def note(self, call: Call) -> None:
+        """Note an operation that has ended."""
 
     # --- readable ---
 

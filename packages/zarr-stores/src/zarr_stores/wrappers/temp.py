@@ -91,36 +91,22 @@ class TempStore(WrapperStore):
         return LocalStore, (self.path,)
 
 
-class _ClosedStore(Store):
+class _ClosedStore(WrapperStore):
     """Inner store of a closed ``TempStore``: raises an error instead of missing keys."""
 
-    def __init__(self, inner: Store) -> None:
-        self.inner = inner
-
-    @property
-    def url(self) -> str:
-        return self.inner.url
-
-    def _raise_closed(self, key: str) -> NoReturn:
+    def get(self, key: str) -> NoReturn:
         raise StoreError("the temporary store is closed and its directory is removed", self, key)
 
-    def get(self, key: str) -> NoReturn:
-        self._raise_closed(key)
-
     def set(self, key: str, value: Buffers) -> None:
-        self._raise_closed(key)
+        self.get(key)
 
     def erase(self, key: str) -> None:
-        self._raise_closed(key)
+        self.get(key)
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        self._raise_closed(prefix)
+        self.get(prefix)
 
-    def __eq__(self, other: object) -> bool:
-        return self.inner == (other.inner if isinstance(other, _ClosedStore) else other)
-
-    def __hash__(self) -> int:
-        return hash(self.inner)
+    generation = Store.generation
 
 
 def _remove(path: str, process: int) -> None:
