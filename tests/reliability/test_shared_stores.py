@@ -41,6 +41,8 @@ SHARED = {
     "sqlite": local("a.sqlite"),
     "lmdb": local("a.lmdb", "lmdb"),
     "dbm.sqlite3": local("a.dbm", backend="sqlite3"),
+    "dbm.dumb": local("a.dbm", backend="dumb"),
+    "berkeley": local("a.dbm", "berkeleydb", backend="berkeley"),
     "redis": remote("redis_server", lambda it, name: f"{it.url}?prefix={name}"),
     "postgresql": remote("postgres_server", lambda it, name: f"{it.url}?table={name}"),
     "mongodb": remote(
@@ -55,8 +57,6 @@ SHARED = {
 # has no reliable conditional writes.
 EXCLUSIVE = {
     "zip": local("a.zip"),
-    "dbm.dumb": local("a.dbm", backend="dumb"),
-    "berkeley": local("a.dbm", "berkeleydb", backend="berkeley"),
     "nginx": remote(
         "http_server", lambda it, name: f"{it.dav_url}{name}", lambda _: {"webdav": True}
     ),
