@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 _MAGIC = b"SQLite format 3\0"
 _TIMEOUT = 60.0  # seconds to wait for another process
-_MODES = {"r": "ro", "w": "rw", "c": "rwc"}
 
 
 def is_sqlite_file(path: str) -> bool:
@@ -28,8 +27,11 @@ class SQLiteTable:
     """A table ``Dict`` of keys and values, both bytes; changes are lost without ``sync``."""
 
     def __init__(self, path: str, flag: str) -> None:
+        # Reading also completes or reverts the change of a killed process, so it opens the file for
+        # writing.  SQLite opens a file that is write-protected for reading.
+        mode = "rwc" if flag == "c" else "rw"
         connection = sqlite3.connect(
-            f"file:{quote(path)}?mode={_MODES[flag]}",
+            f"file:{quote(path)}?mode={mode}",
             timeout=_TIMEOUT,
             isolation_level=None,  # no implicit transactions
             uri=True,
