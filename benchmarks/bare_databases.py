@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import dbm.dumb
 import itertools
 import sqlite3
 import threading
-from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.bare import Bare, parts_of_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from benchmarks.bare import Part
@@ -152,66 +148,3 @@ def lmdb(path: Path, *, sync: bool) -> Bare:
             return [key.decode() for key in found]
 
     return Bare(get, into, part, parts, two_reads, exists, put, erase, names)
-
-
-def dbm_dumb(path: Path) -> Bare:
-    """``dbm.dumb``, opened once; the index is stored after every change."""
-    database = dbm.dumb.open(str(path), "c")  # noqa: SIM115 - as long as the process
-    return _dbm(lambda: database, threading.Lock(), database.sync)
-
-
-def dbm_sqlite(path: Path) -> Bare:
-    """``dbm.sqlite3``, with one database object per thread."""
-    module: Any = import_module("dbm.sqlite3")
-    own = threading.local()
-
-    def database() -> Any:
-        try:
-            return own.database
-        except AttributeError:
-            own.database = module.open(str(path), "c")
-            return own.database
-
-    return _dbm(database, nullcontext(), lambda: None)
-
-
-def berkeley(path: Path) -> Bare:
-    """A B-tree of Berkeley DB, opened once; synchronized after every change."""
-    database: Any = import_module("berkeleydb").btopen(str(path), "c")
-    return _dbm(lambda: database, threading.Lock(), database.sync)
-
-
-def _dbm(
-    database: Callable[[], Any], lock: AbstractContextManager[Any], sync: Callable[[], object]
-) -> Bare:
-    def get(key: str) -> bytes | None:
-        with lock:
-            try:
-                value: bytes = database()[key.encode()]
-            except KeyError:
-                return None
-            return value
-
-    def exists(key: str) -> bool:
-        with lock:
-            return key.encode() in database()
-
-    def put(key: str, value: bytes) -> None:
-        with lock:
-            database()[key.encode()] = value
-            sync()
-
-    def erase(key: str) -> None:
-        with lock:
-            name = key.encode()
-            it = database()
-            if name in it:
-                del it[name]
-                sync()
-
-    def names(prefix: str) -> list[str]:
-        with lock:
-            found = [key.decode() for key in database().keys()]  # noqa: SIM118 - not all have __iter__
-        return [key for key in found if key.startswith(prefix)]
-
-    return Bare(get, *parts_of_values(get), exists, put, erase, names)

@@ -24,7 +24,6 @@ from zarr_core.stores.mapping import MappingStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.cache.disk_cache import DiskCacheStore
 from zarr_stores.cache.lru_cache import LRUCacheStore
-from zarr_stores.databases.dbm import DBMStore
 from zarr_stores.databases.lmdb import LMDBStore
 from zarr_stores.databases.sqlite import SQLiteStore
 from zarr_stores.wrappers.temp import TempStore
@@ -68,14 +67,6 @@ def cases(root: Path) -> dict[str, Callable[[], Pair]]:
     if find_spec("lmdb"):
         made["LMDB"] = partial(_lmdb, root, True)
         made["LMDB, no fsync"] = partial(_lmdb, root, False)
-    kinds = {
-        "dumb": ("dbm", bare_databases.dbm_dumb),
-        "sqlite3": ("dbm.sqlite3", bare_databases.dbm_sqlite),
-        "berkeley": ("berkeleydb", bare_databases.berkeley),
-    }
-    for kind, (module, make) in kinds.items():
-        if find_spec(module):
-            made[f"DBM {kind}"] = partial(_dbm, root, kind, make)
     made["memory cache"] = _memory_cache
     made["disk cache"] = partial(_disk_cache, root)
     return made
@@ -84,10 +75,6 @@ def cases(root: Path) -> dict[str, Callable[[], Pair]]:
 def _lmdb(root: Path, sync: bool) -> Pair:
     theirs = bare_databases.lmdb(root / f"b{sync}.lmdb", sync=sync)
     return LMDBStore(root / f"o{sync}.lmdb", fsync=sync), theirs
-
-
-def _dbm(root: Path, kind: str, make: Callable[[Path], Bare]) -> Pair:
-    return DBMStore(root / f"o-{kind}", backend=kind), make(root / f"b-{kind}")
 
 
 def _memory_cache() -> Pair:

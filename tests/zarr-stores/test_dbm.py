@@ -27,9 +27,6 @@ class TestDumb(DatabaseContract):
     name = "dbm"
     backend = "dumb"
     test_deep_keys = None  # too slow: the index is rewritten after each change
-    # One process can write; tests below check the error.
-    test_processes_with_threads_lose_nothing = None
-    test_a_forked_process_uses_the_store_on = None
 
     def make(self, tmp_path):
         return DBMStore(tmp_path / "store", backend=self.backend)
@@ -41,12 +38,6 @@ class TestDumb(DatabaseContract):
 class TestSQLite3(TestDumb):
     backend = "sqlite3"
     test_deep_keys = DatabaseContract.test_deep_keys
-    test_processes_with_threads_lose_nothing = (
-        DatabaseContract.test_processes_with_threads_lose_nothing
-    )
-    test_a_forked_process_uses_the_store_on = (
-        DatabaseContract.test_a_forked_process_uses_the_store_on
-    )
 
 
 if has("dbm.gnu"):
@@ -140,22 +131,6 @@ def test_berkeley_db_that_is_not_installed(tmp_path, monkeypatch):
             store.set("k", b"")
 
 
-def test_other_keys_survive_an_erase(tmp_path):
-    with DBMStore(tmp_path / "d", backend="dumb") as store:
-        store.set("k", b"old")
-        (tmp_path / "d.dir").rename(tmp_path / "saved")
-        for name in ("d.dir", "d.bak"):  # the new index and the old one
-            (tmp_path / name).unlink(missing_ok=True)
-            (tmp_path / name / "in the way").mkdir(parents=True)
-        with pytest.raises(StoreError, match="'k': cannot be erased"):
-            store.erase("k")
-        for name in ("d.dir", "d.bak"):
-            (tmp_path / name / "in the way").rmdir()
-            (tmp_path / name).rmdir()
-        (tmp_path / "saved").rename(tmp_path / "d.dir")
-        assert bytes(store.get("k")) == b"old"
-
-
 # --- other processes ---
 
 
@@ -223,32 +198,6 @@ def test_values_survive_a_killed_process(backend, tmp_path):
     assert process.wait() == -9
     process.communicate()
     assert DBMStore(tmp_path / "s").get("k") == b"theirs" * 999
-
-
-def test_only_one_process_can_write(backend, tmp_path):
-    if backend == "sqlite3":
-        pytest.skip("several processes can write")
-    store = DBMStore(tmp_path / "s", backend=backend)
-    store.set("k", b"mine")
-    store.close()
-
-    process = begin(other_process(store.path, backend, "write", "k"))
-    assert process.stdout.readline() == "done\n"
-    for call in (lambda: store.get("k"), lambda: store.set("k", b"lost")):
-        with pytest.raises(StoreError, match="another process; close it there first"):
-            call()
-    process.communicate("\n")
-    assert store.get("k") == b"theirs" * 999
-    store.close()
-
-    process = begin(other_process(store.path, backend, "read", "k"))
-    assert process.stdout.readline() == "done\n"
-    assert store.get("k") == b"theirs" * 999
-    with pytest.raises(StoreError, match="open in another process"):
-        store.set("k", b"mine")
-    process.communicate("\n")
-    store.set("k", b"mine again")
-    assert store.get("k") == b"mine again"
 
 
 def test_a_database_that_several_processes_create_keeps_what_each_stored(backend, tmp_path):

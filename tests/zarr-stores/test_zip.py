@@ -16,7 +16,7 @@ from zarr_stores.zip import store as zip_store
 from zarr_stores.zip import writer as zip_writer
 from zarr_stores.zip.recover import recover
 
-METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]
 
 
 class TestZipStore(StoreContract):
@@ -271,7 +271,6 @@ def test_every_flipped_byte_is_harmless_or_noticed(path, method):
 
 
 DIRECTORY = b"PK\1\2"  # before the entry of the central directory
-NAME = b"a/k"
 
 
 @pytest.mark.parametrize(
@@ -281,29 +280,24 @@ NAME = b"a/k"
         (zipfile.ZIP_STORED, DIRECTORY, 10, "<H", 93, "method 93"),
         (zipfile.ZIP_STORED, DIRECTORY, 8, "<H", 1, "is encrypted"),
         (zipfile.ZIP_STORED, DIRECTORY, 24, "<I", 1 << 23, "with two sizes"),
-        # After the name: version, length of the properties, one byte, and the dictionary.
-        (zipfile.ZIP_LZMA, NAME, len(NAME) + 5, "<L", 1 << 30, None),
-        (zipfile.ZIP_LZMA, NAME, len(NAME) + 2, "<H", 6, "LZMA properties"),
+        (zipfile.ZIP_LZMA, DIRECTORY, 8, "<H", 0, "method 14"),
     ],
-    ids=["size", "method", "encrypted", "stored size", "dictionary", "properties"],
+    ids=["size", "method", "encrypted", "stored size", "lzma"],
 )
 def test_false_claims_of_an_archive_take_no_memory(
     path, method, before, offset, form, claim, error
 ):
     value = bytes(1 << 20)
     with zipfile.ZipFile(path, "w", method) as archive:
-        archive.writestr(NAME.decode(), value)
+        archive.writestr("a/k", value)
     data = bytearray(path.read_bytes())
     struct.pack_into(form, data, data.index(before) + offset, claim)
     path.write_bytes(data)
     store = ZipStore(path, mode="r")
     tracemalloc.start()
     try:
-        if error is None:
-            assert bytes(store.get("a/k")) == value
-        else:
-            with pytest.raises(StoreReadError, match=rf"a/k.*{error}"):
-                store.get("a/k")
+        with pytest.raises(StoreReadError, match=rf"a/k.*{error}"):
+            store.get("a/k")
         assert tracemalloc.get_traced_memory()[1] < 1 << 23
     finally:
         tracemalloc.stop()

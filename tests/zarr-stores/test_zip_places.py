@@ -259,20 +259,6 @@ def test_few_requests(server):
     assert server.requested == []
 
 
-def test_many_parts_of_many_values_are_two_requests_or_so(tmp_path):
-    path = tmp_path / "a.zip"
-    with ZipStore(path) as store:
-        for number in range(300):
-            store.set(f"c/{number}", bytes([number % 256]) * 1000)
-    server = Server(LocalStore(tmp_path))
-    store = ZipStore.within(server, "a.zip")
-    asked = [(f"c/{number}", ByteRange(-10)) for number in range(300)]
-    assert [bytes(part) for part in store.get_partial_values(asked)] == [
-        bytes([number % 256]) * 10 for number in range(300)
-    ]
-    assert len(server.requested) <= 4
-
-
 def test_a_large_directory_is_one_request_more(tmp_path):
     path = tmp_path / "a.zip"
     with ZipStore(path) as store:

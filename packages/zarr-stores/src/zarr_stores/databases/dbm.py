@@ -10,23 +10,19 @@ from __future__ import annotations
 
 import importlib
 import os
-import threading
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
-from weakref import WeakValueDictionary
 
-from zarr_core.extension import StoreError, encode_key
+from zarr_core.extension import StoreError, encode_key, key_lock
 from zarr_core.stores.local_files import file_lock
-from zarr_core.threads import call_after_fork
 
-from zarr_stores._after_fork import register_after_fork
 from zarr_stores.databases.database_store import INVALID_NAMES, DatabaseStore, path_exists
 from zarr_stores.databases.dbm_sqlite import SQLiteTable, is_sqlite_file
 from zarr_stores.remedies import required
 
 try:
-    from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
+    from fcntl import LOCK_EX, LOCK_SH, flock
 except ImportError:  # a platform without file locks
     HAVE_LOCKS = False
 else:
@@ -44,8 +40,6 @@ __all__ = ["DBMStore"]
 _BACKENDS = ("gnu", "ndbm", "dumb", "sqlite3", "berkeley")
 _SUFFIXES = ("", ".dat", ".dir", ".pag", ".db")
 _LOCKED = ("", ".dat", ".pag", ".db")  # the first that exists is locked
-_SQLITE = "dbm.sqlite3"
-_CLOSED_AFTER_USE = ("dbm.ndbm", "_dbm")  # these backends write to disk only when closed
 _BERKELEY_MAGIC = {0x00053162: "btopen", 0x00061561: "hashopen"}
 
 
@@ -59,21 +53,19 @@ class DBMStore(DatabaseStore):
     read_only : bool
         If True, changes raise an error and no file is created.
     backend : str or callable, optional
-        ``"dumb"`` or ``"sqlite3"`` (the default of Python 3.13); ``"gnu"`` or ``"ndbm"``, if
-        Python was built with it; ``"berkeley"``, a B-tree of Berkeley DB, if the package
-        ``berkeleydb`` is installed; or a function that opens a database, called with path and
-        flag (``"r"`` or ``"c"``), such as ``berkeleydb.hashopen``.  By default the backend of
-        the existing database, and for a new database the default of ``dbm.open``.
+        ``"sqlite3"`` or ``"dumb"``; ``"gnu"`` or ``"ndbm"``, if Python was built with it;
+        ``"berkeley"``, a B-tree of Berkeley DB, if the package ``berkeleydb`` is installed; or a
+        function that opens a database, called with path and flag (``"r"``, ``"w"`` or ``"c"``),
+        such as ``berkeleydb.hashopen``.  By default the backend of the existing database, and
+        for a new database ``"sqlite3"``.
 
     Notes
     -----
-    The threads of a process take turns, and with ``sqlite3`` those of all processes.  With the
-    other backends, several processes can read the database; a process can only write if no other
-    process has it open, otherwise an error is raised.  Except for ``gnu``, which has its own
-    locks, this requires file locks, which Windows does not have.  The database is synchronized to
-    disk after each change.  If a process is killed during a change, the changed value may be
-    damaged, most likely in a ``dumb`` database, which is also slow for many keys.  If the disk is
-    full, a change may damage other keys of a Berkeley DB tree.  A value is read as a whole.
+    Each operation opens the database, and excludes writers in other threads and processes; this
+    requires file locks.  The database is synchronized to disk after each change.  If a process is
+    killed during a change, the changed value may be damaged, most likely in a ``dumb`` database,
+    which is also slow for many keys.  If the disk is full, a change may damage other keys of a
+    Berkeley DB tree.  A value is read as a whole.
     Use :class:`zarr_stores.databases.sqlite.SQLiteStore` for new data.
     """
 
@@ -90,39 +82,31 @@ class DBMStore(DatabaseStore):
         if isinstance(backend, str) and backend not in _BACKENDS:
             raise StoreError(f"backend must be one of {', '.join(_BACKENDS)}", store=self)
         self._backend = backend
-        self._database = _shared(self.path)
 
     # --- operations ---
 
     def _get(self, key: str) -> bytes | None:
-        with self._reading() as database:
+        with self._opened("r") as database:
             name = key.encode()
             # Not by KeyError, which is a failure of some backends as well.
             return bytes(database[name]) if database is not None and name in database else None
 
     def _set(self, values: Sequence[tuple[str, bytes]]) -> None:
-        with self._writing() as database:
+        with self._opened("c") as database:
             for key, value in values:
                 if not value and type(database).__module__ == "_dbm":
                     raise StoreError("ndbm does not support empty values", self, key)
                 database[key.encode()] = value
 
     def _erase(self, keys: Sequence[str]) -> None:
-        with self._reading() as database:
-            if database is None:
-                return
-        with self._writing() as database:
-            for name in map(str.encode, keys):
+        with self._opened("w") as database:
+            for name in map(str.encode, keys if database is not None else ()):
                 if name in database:
                     del database[name]
 
     def _swap(self, key: str, expected: bytes | None, new: bytes | None) -> bool:
         name = key.encode()
-        # All other databases are locked while they are open for writing.
-        with (
-            self._writing() as database,
-            database.transaction() if isinstance(database, SQLiteTable) else nullcontext(),
-        ):
+        with self._opened("c") as database:
             if (bytes(database[name]) if name in database else None) != expected:
                 return False
             if new is None:
@@ -132,7 +116,7 @@ class DBMStore(DatabaseStore):
             return True
 
     def _list(self, prefix: str) -> list[str]:
-        with self._reading() as database:
+        with self._opened("r") as database:
             names = () if database is None else list(database.keys())
         found = (it if isinstance(it, str) else it.decode(errors=INVALID_NAMES) for it in names)
         return [name for name in found if name.startswith(prefix)]
@@ -144,114 +128,68 @@ class DBMStore(DatabaseStore):
         self, error: BaseException, key: str, kind: type[StoreError], done: str
     ) -> StoreError:
         encode_key(key)
-        self._database.forget()
         return super()._failure(error, key, kind, done)
 
-    # --- lifetime ---
-
-    def close(self) -> None:
-        """Close the database.  It is reopened at its next use."""
-        try:
-            self._database.close()
-        except Exception as error:
-            raise StoreError(f"cannot be closed: {error}", self) from error
-
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        self.close()  # some backends cannot be opened by two processes
         return type(self), (self.path, self.read_only, self._backend)
 
     # --- the database ---
 
     @contextmanager
-    def _reading(self) -> Iterator[Any]:
-        """Lock the database for this thread; None if it does not exist."""
-        with self._database.lock:
-            yield self._opened()
-            self._end_use()
+    def _opened(self, flag: str) -> Iterator[Any]:
+        """Open the database for one operation; None if it does not exist and is not created.
 
-    @contextmanager
-    def _writing(self) -> Iterator[Any]:
-        """Exclude other writers, create the database if necessary, and synchronize it to disk."""
-        with self._database.lock, self._creation_lock():
-            database = self._opened(create=True)
-            yield database
-            if not self._end_use() and hasattr(database, "sync"):
-                database.sync()
+        It is locked first: some backends read everything when they open a database, and write it
+        when they close it.  Threads take turns: closing any descriptor of an SQLite file gives up
+        the locks of the whole process (fcntl).
+        """
+        writes = flag != "r"
+        with ExitStack() as stack:
+            stack.enter_context(key_lock(str(self._identity()), ""))
+            if writes:
+                stack.enter_context(self._creation_lock(flag))
+            is_locked = self._lock(stack, writes)
+            database = self._open(flag)
+            if database is None:
+                yield None
+                return
+            with closing(database):
+                if not is_locked:
+                    self._lock(stack, writes)  # a new file
+                yield database
+                if writes and hasattr(database, "sync"):
+                    database.sync()
 
-    def _creation_lock(self) -> AbstractContextManager[None]:
+    def _creation_lock(self, flag: str) -> AbstractContextManager[None]:
         """Exclude other writers, also those that create the database, which has no file to lock.
 
         A directory that is not writable takes neither a new database nor a lock file.
         """
         path = os.path.realpath(self.path)
         directory = os.path.dirname(path)
-        fixed = os.path.isdir(directory) and not os.access(directory, os.W_OK)
-        return nullcontext() if fixed else file_lock(path)
+        is_created = flag == "c" and not os.path.isdir(directory)
+        return file_lock(path) if is_created or os.access(directory, os.W_OK) else nullcontext()
 
-    def _end_use(self) -> bool:
-        """Close the database if its backend requires it; return whether it was closed."""
-        is_closed = type(self._database.opened).__module__ in _CLOSED_AFTER_USE
-        if is_closed:
-            self._database.close()
-        return is_closed
-
-    def _opened(self, *, create: bool = False) -> Any:
-        """Return the open database, with the lock held; None if it does not exist."""
-        shared = self._database
-        if shared.opened is None or (create and not shared.writable):
-            shared.close()
-            try:
-                self._lock(create)
-                shared.opened = self._open(create)
-                # For a new file.  Not for SQLite: closing any descriptor of its file gives up
-                # the locks of the process (fcntl), and another process deletes the log of writes.
-                if shared.descriptor is None and not isinstance(shared.opened, SQLiteTable):
-                    self._lock(create)
-            except BaseException:
-                shared.forget()
-                raise
-            shared.writable = create
-        return shared.opened
-
-    def _lock(self, create: bool) -> None:
-        """Lock a file of the database, for this process only if it writes.
-
-        This is done first: some backends read everything when they open a database, and write it
-        when they close it.
-        """
-        found = filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED))
-        path = next(found, None)
-        if not HAVE_LOCKS or path is None or self._locks_itself():
-            return
+    def _lock(self, stack: ExitStack, writes: bool) -> bool:
+        """Lock a file of the database until the end of a block; return whether it exists."""
+        path = next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
+        if path is None or not HAVE_LOCKS or is_sqlite_file(path):
+            return path is not None
         descriptor = os.open(path, os.O_RDONLY)
-        try:
-            flock(descriptor, (LOCK_EX if create else LOCK_SH) | LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            what = "is open in" if create else "is being written by"
-            reason = f"the database {what} another process; close it there first"
-            raise StoreError(reason, self) from None
-        except OSError:  # a file system without locks
-            os.close(descriptor)
-            return
-        self._database.descriptor = descriptor
+        stack.callback(os.close, descriptor)
+        with suppress(OSError):  # a file system without locks
+            flock(descriptor, LOCK_EX if writes else LOCK_SH)
+        return True
 
-    def _locks_itself(self) -> bool:
-        """Whether the backend of the existing database excludes other processes."""
-        if whichdb(self.path) == "dbm.gnu":
-            return True
-        return not callable(self._backend) and is_sqlite_file(self.path)
-
-    def _open(self, create: bool) -> Any:
-        flag = "c" if create else "r"
-        for suffix in _SUFFIXES:
-            path_exists(f"{self.path}{suffix}")  # refuses what is not a file
-        if create:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+    def _open(self, flag: str) -> Any:
+        for path in (f"{self.path}{suffix}" for suffix in _SUFFIXES):
+            if path_exists(path) and not os.path.isdir(path):  # raises an error for a pipe
+                open(path, "rb").close()  # ``whichdb`` ignores that a file cannot be read
         found = whichdb(self.path)
-        if found is None and not create:
-            _refuse_hidden(self.path)
+        if found is None and flag != "c":
             return None
+        if flag == "c":
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
         if callable(self._backend):
             return self._backend(self.path, flag)
         berkeley = _berkeley(self.path) if found in ("", "dbhash") else None
@@ -259,30 +197,20 @@ class DBMStore(DatabaseStore):
             with required("berkeleydb", "berkeleydb", self):
                 module = importlib.import_module("berkeleydb")
             return getattr(module, berkeley or "btopen")(self.path, flag)
-        name = found or (f"dbm.{self._backend}" if self._backend else "dbm")
-        if is_sqlite_file(self.path) or name == _SQLITE:
-            return SQLiteTable(self.path, flag)
-        if found == "":
+        if found == "" and not is_sqlite_file(self.path):
             raise StoreError(
                 "the file is not a DBM database, or its backend is not supported by this Python",
                 self,
             )
+        name = found or f"dbm.{self._backend or 'sqlite3'}"
+        if name == "dbm.sqlite3" or is_sqlite_file(self.path):
+            return SQLiteTable(self.path, flag)
         try:
             module = importlib.import_module(name)
         except ImportError as error:
             raise StoreError(f"this Python was built without {name}", self) from error
-        opened = module.open(self.path, flag)
-        if type(opened).__module__ != _SQLITE:
-            return opened
-        opened.close()  # other threads cannot use it
-        return SQLiteTable(self.path, flag)
-
-
-def _refuse_hidden(path: str) -> None:
-    """Raise OSError if files of the database exist but cannot be read."""
-    for suffix in _SUFFIXES:
-        with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            open(f"{path}{suffix}", "rb").close()
+        # The lock of gnu fails instead of waiting.
+        return module.open(self.path, f"{flag}u" if name == "dbm.gnu" else flag)
 
 
 def _berkeley(path: str) -> str | None:
@@ -293,64 +221,3 @@ def _berkeley(path: str) -> str | None:
         if kind := _BERKELEY_MAGIC.get(int.from_bytes(start[12:], order)):
             return kind
     return None
-
-
-class _Database:
-    """An open database, shared by all stores of this process with the same path."""
-
-    def __init__(self) -> None:
-        self.opened: Any = None
-        self.writable = False
-        self.descriptor: int | None = None
-        self.lock = threading.RLock()
-        register_after_fork(self, _Database._reinitialize)
-
-    def _reinitialize(self) -> None:
-        _inherited.append(self.opened)  # closing it could write data of the parent
-        self.opened = None
-        self._unlock()  # closes a copy of the descriptor; the parent keeps its lock
-        self.lock = threading.RLock()
-
-    def _unlock(self) -> None:
-        descriptor, self.descriptor = self.descriptor, None
-        if descriptor is not None:
-            os.close(descriptor)
-
-    def close(self) -> None:
-        with self.lock:
-            opened, self.opened = self.opened, None
-            try:
-                if opened is not None:
-                    opened.close()
-            finally:
-                self._unlock()
-
-    def forget(self) -> None:
-        """Close the database after a failure: its memory may differ from the file."""
-        with suppress(Exception):
-            self.close()
-
-    def __del__(self) -> None:
-        self.close()
-
-
-_databases: WeakValueDictionary[str, _Database] = WeakValueDictionary()
-_inherited: list[Any] = []
-_guard = threading.Lock()
-
-
-def _shared(path: str) -> _Database:
-    real = os.path.realpath(path)
-    with _guard:
-        database = _databases.get(real)
-        if database is None:
-            database = _databases[real] = _Database()
-        return database
-
-
-def _after_fork() -> None:
-    global _guard
-    _guard = threading.Lock()  # another thread may have held it
-
-
-call_after_fork(_after_fork)

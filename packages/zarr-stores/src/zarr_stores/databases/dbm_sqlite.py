@@ -1,13 +1,9 @@
-"""Databases of ``dbm.sqlite3`` for all threads and all versions of Python.
-
-The module of the standard library requires Python 3.13, and its databases can be used only
-by the thread that opened them.
-"""
+"""Databases of ``dbm.sqlite3`` for all versions of Python: the module requires Python 3.13."""
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -18,7 +14,6 @@ if TYPE_CHECKING:
 
 _MAGIC = b"SQLite format 3\0"
 _TIMEOUT = 60.0  # seconds to wait for another process
-_GET = "SELECT value FROM Dict WHERE key = ?"
 
 
 def is_sqlite_file(path: str) -> bool:
@@ -29,22 +24,23 @@ def is_sqlite_file(path: str) -> bool:
 
 
 class SQLiteTable:
-    """A table ``Dict`` of keys and values, both bytes.  Not thread-safe."""
+    """A table ``Dict`` of keys and values, both bytes; changes are lost without ``sync``."""
 
     def __init__(self, path: str, flag: str) -> None:
-        mode = "rwc" if flag == "c" else "ro"
+        # Reading also completes or reverts the change of a killed process, so it opens the file for
+        # writing.  SQLite opens a file that is write-protected for reading.
+        mode = "rwc" if flag == "c" else "rw"
         connection = sqlite3.connect(
             f"file:{quote(path)}?mode={mode}",
             timeout=_TIMEOUT,
-            isolation_level=None,  # each statement is a transaction, except in ``transaction``
-            check_same_thread=False,
+            isolation_level=None,  # no implicit transactions
             uri=True,
         )
         self._cursor = connection.cursor()
         try:
-            connection.execute("PRAGMA trusted_schema=OFF")
-            with suppress(sqlite3.OperationalError):
-                self._cursor.execute("PRAGMA journal_mode = wal").fetchone()
+            self._cursor.execute("PRAGMA trusted_schema=OFF")
+            if flag != "r":
+                self._cursor.execute("BEGIN IMMEDIATE")  # excludes writers, also other programs
             if flag == "c":
                 self._cursor.execute(
                     "CREATE TABLE IF NOT EXISTS Dict(key BLOB UNIQUE NOT NULL, value BLOB NOT NULL)"
@@ -55,10 +51,8 @@ class SQLiteTable:
             raise
 
     def __getitem__(self, name: bytes) -> Any:
-        row = self._cursor.execute(_GET, (name,)).fetchone()
-        if row is None:
-            raise KeyError(name)
-        return row[0]
+        (value,) = self._cursor.execute("SELECT value FROM Dict WHERE key = ?", (name,)).fetchone()
+        return value
 
     def __setitem__(self, name: bytes, value: bytes) -> None:
         self._cursor.execute("REPLACE INTO Dict(key, value) VALUES(?, ?)", (name, value))
@@ -70,20 +64,12 @@ class SQLiteTable:
         found = self._cursor.execute("SELECT 1 FROM Dict WHERE key = ?", (name,)).fetchone()
         return found is not None
 
-    def __iter__(self) -> Iterator[bytes]:
-        return (name for (name,) in self._cursor.execute("SELECT key FROM Dict").fetchall())
+    def keys(self) -> Iterator[bytes]:
+        """Iterate over the keys."""
+        return (name for (name,) in self._cursor.execute("SELECT key FROM Dict"))
 
-    keys = __iter__
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Exclude other writers, also those of other programs, in the block."""
-        self._cursor.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._cursor.execute("ROLLBACK")
-            raise
+    def sync(self) -> None:
+        """Store all changes at once."""
         self._cursor.execute("COMMIT")
 
     def close(self) -> None:

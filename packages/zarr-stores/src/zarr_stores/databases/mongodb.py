@@ -9,16 +9,11 @@ Library:        pymongo
 from __future__ import annotations
 
 from contextlib import nullcontext
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from zarr_core.extension import (
-    BufferByteReader,
-    StoreError,
-    StoreReadError,
-)
+from zarr_core.extension import StoreError, StoreReadError
 
 from zarr_stores.databases.database_store import SortedStore, is_key, key_range
 from zarr_stores.databases.server_store import ServerStore
@@ -28,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from zarr_core.extension import Buffer, ByteRange, ByteReader
+    from zarr_core.extension import ByteRange
+    from zarr_core.interfaces.store import Values
 
 __all__ = ["MongoDBStore"]
 
@@ -195,23 +191,19 @@ class MongoDBStore(SortedStore, ServerStore):
         return [key for document in found if is_key(key := document["key"])]
 
     def _look(self, key: str) -> AbstractContextManager[tuple[bytes | None, Any]]:
-        value, seen, _ = self._find(key)
-        return nullcontext((value, seen))
-
-    def _find(self, key: str) -> tuple[bytes | None, dict[str, Any] | None, str | None]:
-        """Return a value, a filter that matches this generation, and the generation."""
+        """Return a value, and a filter that matches only this generation of it."""
 
         def work() -> Any:
             return self._collection.find_one({"key": key}, {**_VALUE, "version": 1})
 
         found = self.request(key, StoreReadError, "read", work)
         if found is None:
-            return None, None, None
-        value, version = self._value(key, found), found.get("version")
-        if version is not None:
-            return value, {"key": key, "version": version}, str(version)
+            return nullcontext((None, None))
+        value = self._value(key, found)
+        if "version" in found:
+            return nullcontext((value, {"key": key, "version": found["version"]}))
         # Written by zarr-python 2.
-        return value, {"key": key, "value": value, "version": {"$exists": False}}, None
+        return nullcontext((value, {"key": key, "value": value, "version": {"$exists": False}}))
 
     def _swap(self, key: str, expected: dict[str, Any] | None, new: bytes | None) -> bool:
         self._opened()  # reports a missing library
@@ -237,68 +229,15 @@ class MongoDBStore(SortedStore, ServerStore):
 
     # --- faster ways ---
 
-    def get_limited(
-        self, key: str, limit: int, out: memoryview | None = None
-    ) -> Buffer | int | None:
-        self._check(key)
-        size = {"$binarySize": "$value"}
-        fits = {"$lte": [size, limit]}
-        fields = {"_id": 0, "value": {"$cond": [fits, "$value", size]}}
-
-        def work() -> Any:
-            return self._collection.find_one({"key": key}, fields)
-
-        found = self.request(key, StoreReadError, "read", work)
-        if found is None or isinstance(found.get("value"), int):
-            return None if found is None else int(found["value"])
-        return self._value(key, found)
-
-    def get_partial_values(
-        self, key_ranges: Iterable[tuple[str, ByteRange]]
-    ) -> list[Buffer | None]:
-        """Return parts of values in the given order; one request reads many values."""
-        requested = list(key_ranges)
-        keys = list(dict.fromkeys(key for key, _ in requested))
-        for key in keys:
-            self._check(key)
+    def _get_parts(self, requested: Sequence[tuple[str, ByteRange]]) -> Values:
+        keys = list({key for key, _ in requested})
         values: dict[str, bytes] = {}
-
-        def work(some: list[str]) -> None:
-            for found in self._collection.find({"key": {"$in": some}}, {**_VALUE, "key": 1}):
-                values[found["key"]] = self._value(found["key"], found)
-
-        for first in range(0, len(keys), _BATCH_SIZE):
-            some = keys[first : first + _BATCH_SIZE]
-            self.request(some[0], StoreReadError, "read", partial(work, some))
+        for found in self._collection.find({"key": {"$in": keys}}, {**_VALUE, "key": 1}):
+            values[found["key"]] = self._value(found["key"], found)
         return [
             None if key not in values else values[key][slice(*part.within(len(values[key])))]
             for key, part in requested
         ]
-
-    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        self._check(key)
-        value, _, version = self._find(key)
-        if value is None:
-            return None
-        reader = BufferByteReader(value)
-        reader.generation = version
-        return reader
-
-    def getsize(self, key: str) -> int | None:
-        self._check(key)
-        steps = [{"$match": {"key": key}}, {"$project": {"size": {"$binarySize": "$value"}}}]
-
-        def work() -> list[Any]:
-            return list(self._collection.aggregate(steps))
-
-        for found in self.request(key, StoreReadError, "read", work):
-            return int(found["size"])
-        return None
-
-    def generation(self, key: str) -> str | None:
-        self._check(key)
-        _, _, version = self._find(key)
-        return super().generation(key) if version is None else version
 
     def _erase_below(self, prefix: str) -> None:
         self._collection.delete_many(_below(prefix))

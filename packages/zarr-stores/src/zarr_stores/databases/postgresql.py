@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from zarr_core.extension import Buffer, ByteRange
+    from zarr_core.interfaces.store import Values
 
     from zarr_stores.databases.postgresql_connections import Connections
 
 __all__ = ["PostgreSQLStore"]
 
 _WHOLE: Final = 1 << 16  # bytes: smaller values are read as a whole
-_BATCH_SIZE: Final = 1000  # keys or parts in one request
 _END: Final = 1 << 30
 # Messages of servers that will accept connections later.
 _RETRY_MESSAGES: Final = (
@@ -222,24 +222,15 @@ class PostgreSQLStore(SortedStore, ServerStore):
         size, value = rows[0]
         return size if value is None else value  # type: ignore[no-any-return]  # a value
 
-    def get_partial_values(
-        self, key_ranges: Iterable[tuple[str, ByteRange]]
-    ) -> list[Buffer | None]:
-        """Return parts of values in the given order; one statement reads many parts."""
-        requested = list(key_ranges)
-        for key, _ in requested:
-            self._check(key)
-        parts: list[Buffer | None] = [None] * len(requested)
-        for first in range(0, len(requested), _BATCH_SIZE):
-            some = requested[first : first + _BATCH_SIZE]
-            values = (
-                [key for key, _ in some],
-                [max(-_END, min(_END, part.start)) for _, part in some],
-                [_END if part.length is None else min(_END, part.length) for _, part in some],
-            )
-            rows = self._rows(some[0][0], self._sql.parts, values)
-            for number, data in rows:
-                parts[first + number - 1] = data
+    def _get_parts(self, requested: Sequence[tuple[str, ByteRange]]) -> Values:
+        values = (
+            [key for key, _ in requested],
+            [max(-_END, min(_END, part.start)) for _, part in requested],
+            [_END if part.length is None else min(_END, part.length) for _, part in requested],
+        )
+        parts: Values = [None] * len(requested)
+        for number, data in self._opened().rows(self._sql.parts, values):
+            parts[number - 1] = data
         return parts
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:

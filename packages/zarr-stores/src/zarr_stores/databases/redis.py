@@ -8,27 +8,33 @@ Library:        redis
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from hashlib import sha1
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr_core.extension import BufferByteReader, StoreError, StoreReadError, StoreTraits
+from zarr_core.extension import StoreError, StoreReadError
 
 from zarr_stores.databases.database_store import INVALID_NAMES
 from zarr_stores.databases.server_store import ServerStore
 from zarr_stores.unknown_options import arguments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from zarr_core.extension import Buffer, ByteRange, ByteReader
+    from zarr_core.extension import Buffer, ByteRange
+    from zarr_core.interfaces.store import Values
 
 __all__ = ["RedisStore"]
 
-_WHOLE: Final = 1 << 16  # bytes: smaller values are read as a whole
-_BATCH_SIZE: Final = 500  # keys or parts in one request
+_BATCH_SIZE: Final = 500  # keys in one request
 _CLUSTER_ERRORS: Final = ("MovedError", "AskError", "ClusterCrossSlotError", "ClusterDownError")
 _SPECIAL: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\*?[]^-"})
+# Arguments: the key; the checksum of the expected value, empty if missing; the new value, if any.
+_SWAP: Final = """
+local value = redis.call('GET', KEYS[1])
+if (value and redis.sha1hex(value) or '') ~= ARGV[1] then return 0 end
+if ARGV[2] then redis.call('SET', KEYS[1], ARGV[2]) else redis.call('UNLINK', KEYS[1]) end
+return 1"""
 
 
 class RedisStore(ServerStore):
@@ -48,15 +54,13 @@ class RedisStore(ServerStore):
 
     Notes
     -----
-    Threads and processes can read and write concurrently.  ``update`` watches the key
-    (``WATCH``) and detects changes by any program.  A value has at most 512 MiB.  Listing
+    Threads and processes can read and write concurrently.  ``update`` compares and replaces
+    a value in one step on the server (``EVAL``), and detects changes by any program.  A value
+    has at most 512 MiB.  A shard is read as a whole, also for one of its inner chunks.  Listing
     scans all keys of the database, independent of the prefix.  The durability of writes
-    depends on the configuration of the server (``appendonly``).  Reading parts of large
-    values requires Redis 6.2; older servers send whole values.
+    depends on the configuration of the server (``appendonly``).
     """
 
-    gap_nbytes = 1 << 17
-    traits = StoreTraits(opening_nbytes=_WHOLE, gap_nbytes=gap_nbytes)
     schemes = ("redis", "rediss", "unix")
     port = 6379
     location_options = MappingProxyType({"prefix": "zarr", "db": ""})
@@ -153,78 +157,43 @@ class RedisStore(ServerStore):
             )
         return message
 
-    def _command(self, key: str, kind: type[StoreError], done: str, *words: Any) -> Any:
-        return self.request(key, kind, done, lambda: self._opened().execute_command(*words))
-
-    def _commands(
-        self, key: str, kind: type[StoreError], done: str, commands: list[tuple[Any, ...]]
-    ) -> list[Any]:
+    def _pipelined(self, *commands: tuple[Any, ...]) -> list[Any]:
         """Send several commands with one request; they are not executed atomically."""
-
-        def work() -> list[Any]:
-            pool = self._opened().connection_pool
-            from zarr_stores.databases.redis_reader import answers  # optional dependency
-
-            connection = pool.get_connection()
-            try:
-                return answers(connection, *commands)
-            finally:
-                pool.release(connection)
-
-        return self.request(key, kind, done, work)
+        pipeline = self._opened().pipeline(transaction=False)
+        for command in commands:
+            pipeline.execute_command(*command)
+        found: list[Any] = pipeline.execute()
+        return found
 
     # --- operations ---
 
     def _get(self, key: str) -> bytes | None:
-        value: bytes | None = self._opened().execute_command("GET", self._head + key)
+        value: bytes | None = self._opened().get(self._head + key)
         return value
 
     def _set(self, values: Sequence[tuple[str, bytes]]) -> None:
         for key, value in values:
             self._check_size(key, value)
-            self._opened().execute_command("SET", self._head + key, value)
+            self._opened().set(self._head + key, value)
 
     def _erase(self, keys: Sequence[str]) -> None:
         for first in range(0, len(keys), _BATCH_SIZE):
             names = (self._head + key for key in keys[first : first + _BATCH_SIZE])
-            self._opened().execute_command("UNLINK", *names)
+            self._opened().unlink(*names)
 
     def _list(self, prefix: str) -> list[str]:
-        head = self._head + prefix
-        pattern = head.translate(_SPECIAL) + "*"
+        pattern = f"{self._head}{prefix}".translate(_SPECIAL) + "*"
         skip = len(self._head.encode())
-        found: dict[bytes, None] = {}  # SCAN may return a key more than once
-        cursor: Any = 0
-        while True:
-            words = ("SCAN", cursor, "MATCH", pattern, "COUNT", 5000)
-            cursor, names = self._command(prefix, StoreReadError, "listed", *words)
-            found.update(dict.fromkeys(names))
-            if not int(cursor):
-                return [name[skip:].decode(errors=INVALID_NAMES) for name in found]
+        # SCAN may return a key more than once.
+        found = dict.fromkeys(self._opened().scan_iter(pattern, count=5000))
+        return [name[skip:].decode(errors=INVALID_NAMES) for name in found]
 
-    @contextmanager
-    def _look(self, key: str) -> Iterator[tuple[bytes | None, Any]]:
-        pool = self._opened().connection_pool
-        from zarr_stores.databases.redis_reader import answers  # optional dependency
-
-        name = self._head + key
-        connection = self.request(key, StoreReadError, "read", pool.get_connection)
-        try:
-            (old,) = self.request(
-                key, StoreReadError, "read", lambda: answers(connection, ("GET", name), watch=name)
-            )
-            yield old, connection
-        finally:
-            pool.release(connection)
-
-    def _swap(self, key: str, expected: Any, new: bytes | None) -> bool:
-        from zarr_stores.databases.redis_reader import answers_while_watching
-
-        name = self._head + key
-        if new is not None:
-            self._check_size(key, new)
-        command = ("UNLINK", name) if new is None else ("SET", name, new)
-        return answers_while_watching(expected, ("MULTI",), command, ("EXEC",))[-1] is not None
+    def _swap(self, key: str, expected: bytes | None, new: bytes | None) -> bool:
+        checksum = "" if expected is None else sha1(expected, usedforsecurity=False).hexdigest()
+        changed = () if new is None else (new,)
+        for value in changed:
+            self._check_size(key, value)
+        return bool(self._opened().eval(_SWAP, 1, self._head + key, checksum, *changed))
 
     # --- faster ways ---
 
@@ -233,78 +202,36 @@ class RedisStore(ServerStore):
     ) -> Buffer | int | None:
         self._check(key)
         name = self._head + key
-        requested: list[tuple[Any, ...]] = [("GETRANGE", name, 0, limit), ("EXISTS", name)]
         value: bytes
-        value, is_there = self._commands(key, StoreReadError, "read", requested)
-        if not is_there:
-            return None
-        if len(value) <= limit:
-            return value
-        return max(len(value), self.getsize(key) or 0)
+        value, is_there = self.request(
+            key, StoreReadError, "read",
+            lambda: self._pipelined(("GETRANGE", name, 0, limit), ("EXISTS", name)),
+        )  # fmt: skip
+        if len(value) > limit:
+            return max(len(value), self.getsize(key) or 0)
+        return value if is_there else None
 
-    def get_partial_values(
-        self, key_ranges: Iterable[tuple[str, ByteRange]]
-    ) -> list[Buffer | None]:
-        """Return parts of values in the given order; one request reads many parts."""
-        requested = list(key_ranges)
-        for key, _ in requested:
-            self._check(key)
-        parts: list[Buffer | None] = []
-        for first in range(0, len(requested), _BATCH_SIZE):
-            some = requested[first : first + _BATCH_SIZE]
-            # GETRANGE returns an empty string for missing keys.
-            commands = [
-                command
-                for key, part in some
-                for command in (_part(self._head + key, part), ("EXISTS", self._head + key))
-            ]
-            found = iter(self._commands(some[0][0], StoreReadError, "read", commands))
-            parts += [
-                data[: part.length] if data or is_there else None
-                for (_, part), data, is_there in zip(some, found, found, strict=True)
-            ]
-        return parts
-
-    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
-        self._check(key)
-        return self.request(key, StoreReadError, "read", lambda: self._open_value(key, first))
-
-    def _open_value(self, key: str, first: ByteRange | None) -> ByteReader | None:
-        pool = self._opened().connection_pool
-        from zarr_stores.databases.redis_reader import RedisReader, answers, is_dirty
-
-        name = self._head + key
-        # The start of the value, which may be all of it, and the range ``first``.
-        commands: list[tuple[Any, ...]] = [
-            ("GETRANGE", name, 0, (_WHOLE if first is None else _WHOLE >> 2) - 1)
+    def _get_parts(self, requested: Sequence[tuple[str, ByteRange]]) -> Values:
+        # GETRANGE returns an empty string for missing keys.
+        commands = [
+            command
+            for key, part in requested
+            for command in (_part(self._head + key, part), ("EXISTS", self._head + key))
         ]
-        if first is not None:
-            commands = [_part(name, first), *(commands if first.start else [])]
-        commands += [("EXISTS", name), ("STRLEN", name), ("CLIENT", "INFO")]
-        connection = pool.get_connection()
-        kept = False
-        try:
-            *parts, is_there, size, state = answers(connection, *commands, watch=name)
-            if is_dirty(state) is False:  # the value did not change between the responses
-                held = [(0, parts[-1])]
-                if first is not None:
-                    held = [(first.within(size)[0], parts[0]), *held[: len(parts) - 1]]
-                if is_there and all(len(part) < size for part in parts):
-                    kept = True
-                    return RedisReader(self, key, name, size, held, pool, connection)
-                return BufferByteReader(max(parts, key=len)) if is_there else None
-        finally:
-            if not kept:
-                pool.release(connection)
-        value = self._get(key)
-        return None if value is None else BufferByteReader(value)
+        found = iter(self._pipelined(*commands))
+        return [
+            data[: part.length] if data or is_there else None
+            for (_, part), data, is_there in zip(requested, found, found, strict=True)
+        ]
 
     def getsize(self, key: str) -> int | None:
         self._check(key)
         name = self._head + key
-        requested: list[tuple[Any, ...]] = [("STRLEN", name), ("EXISTS", name)]
-        size, is_there = self._commands(key, StoreReadError, "read", requested)
-        return int(size) if size or is_there else None
+        size, is_there = self.request(
+            key, StoreReadError, "read",
+            lambda: self._pipelined(("STRLEN", name), ("EXISTS", name)),
+        )  # fmt: skip
+        return int(size) if is_there else None
 
 
 def _part(name: str, part: ByteRange) -> tuple[Any, ...]:

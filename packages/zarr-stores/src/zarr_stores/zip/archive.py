@@ -13,7 +13,7 @@ import os
 import struct
 import zlib
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
-from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, BadZipFile, ZipExtFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipExtFile, ZipFile
 
 from zarr_core.extension import ByteRange, ByteReader, StoreError, StoreReadError
 from zarr_core.interfaces.byte_reader import WrapperReader
@@ -37,11 +37,10 @@ LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _ENCRYPTED = 0x1
 _EXTRA = 128  # bytes to read for the extra fields of a header; they usually have 0 to 36
 _TAIL = (1 << 16) + 22  # bytes that contain the end of the central directory
-_METHODS = (ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA)
+METHODS = (ZIP_STORED, ZIP_DEFLATED)
+"""Compression methods of entries; the others have no limit for the memory of a hostile entry."""
 _DEFLATE_RATIO = 1032  # two bits of deflated data expand to at most 258 bytes
 _MOST_OVERHEAD = 1 << 16  # bytes of compressed data in addition to twice the size
-_LEAST_DICTIONARY = 1 << 12
-_UNKNOWN_SIZE = b"\xff" * 8  # the size in the header of a .lzma file
 _DAMAGE = (
     "the file is not a zip archive, is truncated, is being written, or its writer was killed "
     "before close(). zarr_stores.zip.recover.recover(path, new_path) copies its complete values"
@@ -129,30 +128,36 @@ class Archive:
         except (BadZipFile, NotImplementedError, struct.error, ValueError, OSError) as error:
             raise StoreError(f"cannot be opened ({error}): {_DAMAGE}", store=named) from error
 
-    def near(self, *wanted: tuple[ZipInfo, ByteRange]) -> ByteReader:
-        """Return the bytes, with parts of the data of entries in memory if requests have latency."""
+    def near(self, info: ZipInfo, *parts: ByteRange) -> ByteReader:
+        """Return the bytes, with parts of the data of an entry in memory if requests have latency."""
         if self.source.max_concurrency is None:
             return self.source
         ranges = []
-        for info, part in wanted:
-            length = LOCAL_HEADER.size + len(info.filename.encode("utf-8", "surrogatepass"))
-            start = self._starts.get(info.header_offset)
-            if start is None:  # known except for the length of the extra fields
-                ranges.append((info.header_offset, length + _EXTRA))
-                start = info.header_offset + length
+        length = LOCAL_HEADER.size + len(info.filename.encode("utf-8", "surrogatepass"))
+        start = self._starts.get(info.header_offset)
+        if start is None:  # known except for the length of the extra fields
+            ranges.append((info.header_offset, length + _EXTRA))
+            start = info.header_offset + length
+        for part in parts:
             begin, stop = part.within(info.compress_size)
             ranges.append((start + begin, stop - begin + _EXTRA))
         return _prefetched(self.source, ranges)
 
-    def start(self, source: ByteReader, info: ZipInfo) -> int:
-        """Return the offset of the data of an entry, which is checked before it is read."""
+    def check(self, info: ZipInfo) -> None:
+        """Raise an error for an entry that cannot be read, before memory is allocated for it."""
         if info.flag_bits & _ENCRYPTED:
             raise StoreReadError("the entry is encrypted, which is not supported")
-        if info.compress_type not in _METHODS:
+        if info.compress_type not in METHODS:
             raise StoreReadError(
                 f"compression method {info.compress_type} of the entry is not supported; "
                 "recreate the archive with stored or deflated entries"
             )
+        _check_sizes(info.compress_type, info.compress_size, info.file_size)
+        if info.header_offset + info.compress_size > self.source.size:
+            raise StoreReadError("damaged archive: an entry extends beyond the end of the file")
+
+    def start(self, source: ByteReader, info: ZipInfo) -> int:
+        """Return the offset of the data of an entry."""
         start = self._starts.get(info.header_offset)
         if start is None:
             header = source.read(info.header_offset, LOCAL_HEADER.size)
@@ -162,14 +167,12 @@ class Archive:
                 )
             start = info.header_offset + LOCAL_HEADER.size + sum(struct.unpack("<HH", header[26:]))
             self._starts[info.header_offset] = start
-        if start + info.compress_size > source.size:
-            raise StoreReadError("damaged archive: an entry extends beyond the end of the file")
-        _check_sizes(info.compress_type, info.compress_size, info.file_size)
         return start
 
-    def read(self, info: ZipInfo, source: ByteReader | None = None) -> bytes | memoryview:
+    def read(self, info: ZipInfo) -> bytes | memoryview:
         """Read an entry as a whole; a false size allocates nothing."""
-        source = source or self.near((info, ByteRange(0)))
+        self.check(info)
+        source = self.near(info, ByteRange(0))
         value = source.read(self.start(source, info), info.compress_size)
         return check_sum(info, value if is_stored(info) else _decompress(info, value))
 
@@ -230,38 +233,10 @@ def _check_sizes(method: int, compressed: int, size: int) -> None:
 
 def _decompress(info: ZipInfo, data: memoryview) -> bytes:
     """Decompress an entry; more than its size is never decompressed."""
-    size = info.file_size
-    if not size:
-        return b""
     try:
-        if info.compress_type == ZIP_DEFLATED:
-            value = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size)
-        elif info.compress_type == ZIP_BZIP2:
-            from bz2 import BZ2Decompressor  # not in every Python
-
-            value = BZ2Decompressor().decompress(data, size)
-        else:
-            value = _decompress_lzma(data, size)
-    except ImportError as error:
-        raise StoreReadError(f"this Python was built without a library: {error}") from error
-    except (zlib.error, OSError, EOFError, ValueError) as error:
+        value = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, info.file_size or 1)
+    except zlib.error as error:
         raise StoreReadError(f"damaged archive: {error}") from error
-    if len(value) != size:
-        raise StoreReadError("damaged archive: the entry is shorter than its size")
+    if len(value) != info.file_size:
+        raise StoreReadError("damaged archive: the size of the entry does not match")
     return value
-
-
-def _decompress_lzma(data: memoryview, size: int) -> bytes:
-    """Decompress an LZMA entry as a .lzma file, which has another header."""
-    import lzma  # not in every Python
-
-    # A version of two bytes, the length of the properties, and the properties with the dictionary.
-    if bytes(data[2:4]) != b"\5\0":
-        raise ValueError("the LZMA properties are not valid")
-    # The dictionary is never larger than the value; a false size must not allocate memory.
-    dictionary = min(int.from_bytes(data[5:9], "little"), max(size, _LEAST_DICTIONARY))
-    header = bytes(data[4:5]) + dictionary.to_bytes(4, "little") + _UNKNOWN_SIZE
-    try:
-        return lzma.LZMADecompressor(lzma.FORMAT_ALONE).decompress(header + data[9:], size)
-    except lzma.LZMAError as error:
-        raise ValueError(str(error)) from error

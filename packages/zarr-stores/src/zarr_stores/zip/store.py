@@ -7,14 +7,13 @@ Library:        zipfile of the standard library, which writes entries and the ce
 
 from __future__ import annotations
 
-import io
 import os
 import threading
 import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote, unquote
-from zipfile import ZIP_STORED, ZipFile
+from zipfile import ZIP_STORED
 
 from zarr_core.extension import (
     BufferByteReader,
@@ -35,18 +34,17 @@ from zarr_core.messages import log
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores._partial_reader import copy_held
-from zarr_stores._reader_store import ReaderStore, repeat_if_replaced
+from zarr_stores._reader_store import ReaderStore
 from zarr_stores.unknown_options import check_options
-from zarr_stores.zip.archive import Archive, check_sum, is_stored, open_source
+from zarr_stores.zip.archive import METHODS, Archive, check_sum, is_stored, open_source
 from zarr_stores.zip.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
     from typing import Self
     from zipfile import ZipInfo
 
     from zarr_core.extension import Buffer, Buffers, Change
-    from zarr_core.interfaces.store import Values
 
     from zarr_stores.zip.archive import ArchiveLocation
 
@@ -55,9 +53,7 @@ __all__ = ["ZipStore"]
 
 _SCHEME = "zip://"
 _NAME_LIMIT = 0xFFFF
-_MAX_DECOMPRESSED = (
-    1 << 26
-)  # bytes of a compressed entry that is decompressed as a whole for its parts
+_MAX_DECOMPRESSED = 1 << 26  # bytes of a compressed entry, which is decompressed as a whole
 _OPTIONS = frozenset({"mode", "compression"})
 
 
@@ -73,7 +69,7 @@ class ZipStore(ReaderStore):
         only.  ``"w"``: replace the file.  ``"x"``: create the file; it must not exist.
     compression : int
         Compression of new values: ``zipfile.ZIP_STORED``, the default because chunks are
-        already compressed, ``ZIP_DEFLATED``, ``ZIP_BZIP2`` or ``ZIP_LZMA``.
+        already compressed, or ``ZIP_DEFLATED``.
     read_only : bool
         Same as mode ``"r"``.
 
@@ -116,10 +112,9 @@ class ZipStore(ReaderStore):
     ) -> None:
         if mode not in ("a", "r", "w", "x"):
             raise StoreError(f'mode must be "a", "r", "w" or "x", not {mode!r}', store=path)
-        try:
-            ZipFile(io.BytesIO(), "w", compression)
-        except (NotImplementedError, RuntimeError) as error:
-            raise StoreError(f"compression={compression!r}: {error}", store=path) from error
+        if compression not in METHODS:
+            reason = f"compression must be ZIP_STORED or ZIP_DEFLATED, not {compression!r}"
+            raise StoreError(reason, store=path)
         self.path: str | None = None
         """Absolute path of the file; None if the archive is a value of another store."""
         self.read_only = read_only or mode == "r" or isinstance(path, tuple)
@@ -209,26 +204,11 @@ class ZipStore(ReaderStore):
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         archive = self._archive()
         info = archive.entries.get(check_name(key))
-        return None if info is None else _EntryReader(self, archive, info)
-
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        """Return parts of values; of a remote archive, near parts are read with one request."""
-        requested = [(check_name(key), ByteRange(*part)) for key, part in key_ranges]
-
-        def attempt() -> Values:
-            archive = self._archive()
-            found = [(archive.entries.get(key), part) for key, part in requested]
-            with self.reading():
-                near = archive.near(
-                    *((it, part if is_stored(it) else ByteRange(0)) for it, part in found if it)
-                )
-            return [None if it is None else read(archive, it, part, near) for it, part in found]
-
-        def read(archive: Archive, info: ZipInfo, part: ByteRange, near: ByteReader) -> Buffer:
-            start, stop = part.within(info.file_size)
-            return _EntryReader(self, archive, info, near).read(start, stop - start)
-
-        return repeat_if_replaced(attempt)
+        if info is None:
+            return None
+        with self.reading(key):
+            archive.check(info)
+        return _EntryReader(self, archive, info)
 
     def exists(self, key: str) -> bool:
         return self._info(key) is not None
@@ -439,12 +419,10 @@ class _EntryReader(ByteReader):
     The header and the part that is read first are requested together.
     """
 
-    def __init__(
-        self, store: ZipStore, archive: Archive, info: ZipInfo, source: ByteReader | None = None
-    ) -> None:
+    def __init__(self, store: ZipStore, archive: Archive, info: ZipInfo) -> None:
         self._store, self._key = store, info.filename
         self._archive, self._info = archive, info
-        self._source = source
+        self._source: ByteReader | None = None
         self._decompressed: memoryview | None = None
         self.size = info.file_size
         self.max_concurrency = archive.source.max_concurrency
@@ -455,42 +433,24 @@ class _EntryReader(ByteReader):
         for start, buffer in parts:
             self.check_part(start, len(buffer))
         with self._store.reading(self._key):
-            if not is_stored(self._info):
-                if self.size > _MAX_DECOMPRESSED:
-                    self._archive.decompress_into(self._info, parts)
-                else:
-                    copy_held([(0, self._value())], parts)
-                return
-            source, first = self._locate(*((start, len(buffer)) for start, buffer in parts))
-            source.read_into([(first + start, buffer) for start, buffer in parts])
-            for _, buffer in parts:
-                if len(buffer) == self.size:
-                    check_sum(self._info, buffer)
+            if is_stored(self._info):
+                self._read_stored(parts)
+            elif self.size > _MAX_DECOMPRESSED:
+                self._archive.decompress_into(self._info, parts)
+            else:
+                if self._decompressed is None:
+                    self._decompressed = memoryview(self._archive.read(self._info))
+                copy_held([(0, self._decompressed)], parts)
 
-    def read(self, start: int, length: int) -> memoryview:
-        self.check_part(start, length)
-        with self._store.reading(self._key):
-            if not is_stored(self._info):
-                if length < self.size > _MAX_DECOMPRESSED:
-                    data = memoryview(bytearray(length))
-                    self._archive.decompress_into(self._info, [(start, data)])
-                    return data
-                return self._value()[start : start + length]
-            source, first = self._locate((start, length))
-            data = source.read(first + start, length)
-            return check_sum(self._info, data) if length == self.size else data
-
-    def _locate(self, *parts: tuple[int, int]) -> tuple[ByteReader, int]:
-        """Return the bytes of the archive, with some parts in memory, and where the data begin."""
+    def _read_stored(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         if self._source is None:
-            wanted = [ByteRange(*part) for part in parts]
-            self._source = self._archive.near(*((self._info, part) for part in wanted))
-        return self._source, self._archive.start(self._source, self._info)
-
-    def _value(self) -> memoryview:
-        if self._decompressed is None:
-            self._decompressed = memoryview(self._archive.read(self._info, self._source))
-        return self._decompressed
+            ranges = [ByteRange(start, len(buffer)) for start, buffer in parts]
+            self._source = self._archive.near(self._info, *ranges)
+        first = self._archive.start(self._source, self._info)
+        self._source.read_into([(first + start, buffer) for start, buffer in parts])
+        for _, buffer in parts:
+            if len(buffer) == self.size:
+                check_sum(self._info, buffer)
 
 
 def _generation(info: ZipInfo) -> str:
