@@ -15,10 +15,9 @@ A process that is killed before step 2 has appended nothing, a process that is k
 appended everything.  Chunks are never removed, because services cannot remove a value on a
 condition.
 
-Appenders take turns through a lock (``lock.py``).  In a directory it is a lock of the file system.
-Elsewhere it is a value that its owner renews, and that others take over when it is not renewed.  A
-slow former owner cannot write: each of its writes is conditional, and verifies the lock between
-reading and replacing a value.  The next owner also changes the consolidated metadata (white space at
+Appenders take turns through a lock (``lock.py``): a value that its owner renews, and that others
+take over when it is not renewed.  A slow former owner cannot write: each of its writes is
+conditional, and verifies the lock between reading and replacing a value.  The next owner also changes the consolidated metadata (white space at
 the end), so a commit that the former owner has already begun fails.
 
 If the connection fails during step 2, the appender does not know whether it has committed.  It

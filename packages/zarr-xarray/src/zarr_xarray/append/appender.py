@@ -365,7 +365,7 @@ class Appender:
                     f"the encoding names {names}, which the data does not contain; pass only "
                     "names of its variables"
                 ) from None
-            self._lock.begin_writing()
+            self._lock.writing = True
             group = create_group(store, path=path, zarr_format=self._zarr_format)
         format_ = group.stored.format
         if format_.name not in ("v2", "v3"):
@@ -384,7 +384,7 @@ class Appender:
             there = committed.growing.keys() | (committed.fixed.keys() - incomplete)
             missing = with_dimension(data, dim).drop_vars(there, errors="ignore")
             if missing.variables or incomplete:
-                self._lock.begin_writing()
+                self._lock.writing = True
                 create_series(
                     store, group, format_, missing, dim, self._encoding, self._chunk,
                     self._coordinate_chunk,
@@ -542,7 +542,7 @@ class Appender:
             replacing = _encoded(rest, placement.replacing, committed)
             if not len(placement.new) and not len(placement.replacing):
                 return
-            self._lock.begin_writing()
+            self._lock.writing = True
             if len(placement.replaced):
                 self._replace(replacing, placement.replaced, committed)
             if len(placement.new):
