@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from xarray.coders import CFDatetimeCoder
 from zarr_xarray import _xarray
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Iterator, Mapping
 
     from zarr_core import Array
 
@@ -178,27 +179,27 @@ def time_decoder(attributes: Mapping[Any, Any]) -> Any:
 
 def _encode_chunk(values: NDArray, form: StoredForm) -> NDArray:
     """Encode a chunk of Dask."""
-    try:
+    with _noting_partial_writes():
         return encode(np.asarray(values), form)
-    except ValueError as error:
-        error.add_note(_PARTLY_STORED)
-        raise
 
 
 def _check_chunk(values: NDArray, encoded: NDArray, form: StoredForm) -> NDArray:
     """Return encoded elements if they are decoded to the given ones."""
     encoded = np.asarray(encoded).astype(form.dtype)  # xarray's chunks of times may be wider
-    try:
+    with _noting_partial_writes():
         _check(np.asarray(values), encoded, form)
-    except ValueError as error:
-        error.add_note(_PARTLY_STORED)
-        raise
     return encoded
 
 
-_PARTLY_STORED = (
-    "chunks of Dask are encoded when they are computed; others may have been stored before"
-)
+@contextmanager
+def _noting_partial_writes() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        error.add_note(
+            "chunks of Dask are encoded when they are computed; others may have been stored before"
+        )
+        raise
 
 
 def _check(given: NDArray, encoded: NDArray, form: StoredForm) -> None:

@@ -1,31 +1,17 @@
-"""Creating and updating metadata documents in as few store operations as possible.
-
-:func:`zarr_core.create_array` checks the store for each array; one check per dataset is enough.
-"""
+"""The arrays directly below a group, from its consolidated metadata or from their own documents."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zarr_core import Array, array_from_metadata
-from zarr_core.errors import NodeExistsError
-from zarr_core.extension import ArrayMetadata, Location, strictjson
-from zarr_core.interfaces.metadata_document import read_metadata_from
+from zarr_core.extension import ArrayMetadata, Location
 from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
-    from zarr_core.extension import (
-        JSON,
-        Buffers,
-        ByteReader,
-        Format,
-        GroupMetadata,
-        Store,
-    )
-
-    Documents = dict[str, JSON]
+    from zarr_core.extension import Format, GroupMetadata, Store
 
 
 def array_at(
@@ -88,71 +74,6 @@ def stored_arrays(
     }
 
 
-def documents_of(format_: Format, path: str, metadata: ArrayMetadata | GroupMetadata) -> Documents:
-    """Return the documents of a node by key; the one that creates the node is last."""
-    keys = format_.documents(path)
-    content = format_.to_json(metadata)
-    if len(keys) == 1:
-        return {keys[0]: content}
-    assert isinstance(content, dict), "several documents are in one object"
-    prefix = f"{path}/" if path else ""
-    known = {key: content[key.removeprefix(prefix)] for key in keys if _has(content, key, prefix)}
-    return dict(reversed(known.items()))
-
-
-def _has(content: Mapping[str, JSON], key: str, prefix: str) -> bool:
-    return key.removeprefix(prefix) in content
-
-
-def write(store: Store, documents: Documents, known: Documents | None = None) -> None:
-    """Store documents by key, except those that are stored already (``known``)."""
-    for key, document in documents.items():
-        if known is None or key not in known or not strictjson.identical(known[key], document):
-            store.set(key, strictjson.encode(document))
-
-
-def create_exclusively(store: Store, documents: Documents) -> None:
-    """Store the documents of a new group; if several processes do, one succeeds.
-
-    The others raise NodeExistsError.
-    """
-    *others, main = documents
-    taken = False
-
-    def change(reader: ByteReader | None) -> Buffers | ByteReader:
-        nonlocal taken
-        taken = reader is not None
-        return strictjson.encode(documents[main]) if reader is None else reader
-
-    store.update(main, change)
-    if taken:
-        raise NodeExistsError(Location(store, key=main), "was created by another process meanwhile")
-    write(store, {key: documents[key] for key in others})
-
-
-def update_document(store: Store, key: str, change: Callable[[Any], bool]) -> bool:
-    """Change a JSON document by one atomic write; return whether it exists.
-
-    ``change`` changes the document in place, and returns whether to store it.
-    """
-    exists = False
-
-    def update(reader: ByteReader | None) -> Buffers | ByteReader | None:
-        nonlocal exists
-        exists = reader is not None
-        if reader is None:
-            return None
-        location = Location(store, key=key)
-        # Attributes may have NaN, which other writers store as a token that is not valid JSON.
-        document: Any = strictjson.loads(
-            read_metadata_from(reader, location), location, constants=True
-        )
-        return strictjson.encode(document) if change(document) else reader
-
-    store.update(key, update)
-    return exists
-
-
 class StaleError(Exception):
     """The stored metadata has changed since it was read.
 
@@ -163,31 +84,3 @@ class StaleError(Exception):
     def __init__(self, path: str, lengths: Mapping[str, int] | None = None) -> None:
         super().__init__(path)
         self.lengths = lengths or {}
-
-
-def resize_if_unchanged(array: Array, shape: tuple[int, ...], format_: Format) -> None:
-    """Change the shape of an array with the expected metadata.
-
-    Raises StaleError if anything but the attributes has changed in its document.
-    """
-    known = documents_of(format_, array.path, array.metadata)
-    main = next(reversed(known))
-    stale = True
-
-    def change(stored: Any) -> bool:
-        nonlocal stale
-        expected = known[main]
-        stale = (
-            not isinstance(stored, dict)
-            or not isinstance(expected, dict)
-            or not strictjson.identical(
-                {name: value for name, value in stored.items() if name != "attributes"},
-                {name: value for name, value in expected.items() if name != "attributes"},
-            )
-        )
-        if not stale:
-            stored["shape"] = list(shape)
-        return not stale
-
-    if not update_document(array.store, main, change) or stale:
-        raise StaleError(array.path)

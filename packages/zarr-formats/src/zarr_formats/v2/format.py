@@ -155,7 +155,7 @@ class V2(Format):
             created = reader is None
             if reader is not None:
                 return reader
-            _write_others(store, prefix, documents)
+            _write_others(store, prefix, documents, {} if known_empty else None)
             return strictjson.encode(documents[main])
 
         def make_array(reader: ByteReader | None) -> ByteReader | None:
@@ -165,7 +165,7 @@ class V2(Format):
             return reader
 
         def make_group(reader: ByteReader | None) -> Buffers | ByteReader | None:
-            return reader if store.exists(prefix + ARRAY) else make(reader)
+            return reader if not known_empty and store.exists(prefix + ARRAY) else make(reader)
 
         def remove_others(reader: ByteReader | None) -> ByteReader | None:
             if reader is None and not store.exists(prefix + ARRAY):
