@@ -165,7 +165,7 @@ class V2(Format):
             return reader
 
         def make_group(reader: ByteReader | None) -> Buffers | ByteReader | None:
-            return reader if not known_empty and store.exists(prefix + ARRAY) else make(reader)
+            return reader if store.exists(prefix + ARRAY) else make(reader)
 
         def remove_others(reader: ByteReader | None) -> ByteReader | None:
             if reader is None and not store.exists(prefix + ARRAY):

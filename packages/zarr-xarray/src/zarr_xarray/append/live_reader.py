@@ -66,8 +66,8 @@ class LiveReader:
         self._generation: str | None = None
         self._dataset: Dataset | None = None
         try:
-            group = open_group(self._store, "r", path=self._path)
-            self._key = consolidated_key(group.stored.format, self._path)
+            format_ = open_group(self._store, "r", path=self._path).stored.format
+            self._key = consolidated_key(format_, self._path)
             self.refresh()
         except BaseException:
             self.close()
