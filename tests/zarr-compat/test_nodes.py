@@ -193,8 +193,6 @@ def test_async_elements(group):
 
     assert [part.tolist() for part in asyncio.run(work())] == [[0, 1], [5], [7, 8]]
     assert asyncio.run(group.async_.getitem("x")).shape == (10,)
-    with group.async_.batch() as batch:
-        assert batch["x"].shape == (10,)
 
 
 def test_nodes_pickle(tmp_path):

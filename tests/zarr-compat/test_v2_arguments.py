@@ -162,21 +162,3 @@ def test_objects_of_h5py_are_copied(tmp_path):
         assert zarr.copy_all(file, group, if_exists="skip") == (1, 1, 32)
         assert zarr.copy_all(group, file["g"], if_exists="replace") == (3, 0, 64)
         assert sorted(file["g"]) == ["g", "x", "y"]
-
-
-@pytest.mark.parametrize("path", ["", "below"])
-def test_consolidated_metadata_under_another_key(path):
-    store = zarr.group({}, zarr_format=2).core.store
-    group = zarr.create_group(store, path=path, zarr_format=2, overwrite=True)
-    group.create_array("x", shape=2)
-    zarr.consolidate_metadata(store, path or None, metadata_key=".zall")
-    key = f"{path}/.zall".lstrip("/")
-    assert "x/.zarray" in json.loads(bytes(store.get(key)))["metadata"]
-    assert not store.exists(f"{path}/.zmetadata".lstrip("/"))
-    assert "x" in zarr.open_group(store, path=path)
-    for name in ("a/b", ".zgroup"):
-        with pytest.raises(ValueError, match="metadata_key must be"):
-            zarr.consolidate_metadata(store, path or None, metadata_key=name)
-    version_3 = zarr.group({})
-    with pytest.raises(ValueError, match="metadata_key is not supported"):
-        zarr.consolidate_metadata(version_3.core.store, metadata_key="other")

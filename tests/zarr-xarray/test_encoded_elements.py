@@ -1,16 +1,12 @@
 """Elements are stored as they will be read, or refused, in every way of writing."""
 
-import collections
-import warnings
-
 import cftime
 import dask
 import numpy as np
 import pytest
 import xarray as xr
 import zarr_core
-from xarray import conventions
-from zarr_xarray import append, encoded_elements, to_zarr
+from zarr_xarray import append, to_zarr
 
 ENGINE = {"engine": "zarr_core"}
 
@@ -288,53 +284,6 @@ def test_encoding_of_no_variable(zarr_format):
     with pytest.raises(ValueError, match="encoding for 'b', which is not a variable of .*: a"):
         to_zarr(line([1]), store, encoding={"b": {"chunks": 1}}, zarr_format=zarr_format)
     assert not list(store.list())
-
-
-_SPECIAL_FLOATS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 127.4, 127.6, 255.0, 32767.0, 40000.0)
-
-
-def _verdict(values, encoded, form, monkeypatch, *, compares_all):
-    with monkeypatch.context() as patch:
-        if compares_all:
-            patch.setattr(encoded_elements, "_fit_by_range", lambda *_: False)
-        try:
-            encoded_elements._check(values, encoded, form)
-        except ValueError:
-            return "different"
-    return "equal"
-
-
-def test_ranges_of_numbers_have_the_verdict_of_the_elements(monkeypatch):
-    random, verdicts = np.random.default_rng(3), collections.Counter()
-    for _ in range(400):
-        values = random.normal(random.choice([0, 280]), random.choice([1, 30, 5000]), (3, 5))
-        values = values.astype(random.choice(["f4", "f8"]))
-        if random.random() < 0.5:
-            values.flat[random.integers(15)] = random.choice(_SPECIAL_FLOATS)
-        encoding = {"dtype": np.dtype(random.choice(["i1", "u1", "i2", "u2", "i4", "i8", "f4"]))}
-        if random.random() < 0.6:
-            encoding |= {"scale_factor": 0.1, "add_offset": float(random.choice([0, 280]))}
-        for key in ("_FillValue", "missing_value"):
-            if random.random() < 0.4:
-                encoding["_FillValue" if key == "_FillValue" else key] = 0
-        variable = xr.Variable(("y", "x"), values, {}, encoding)
-        with warnings.catch_warnings(action="ignore"):
-            try:
-                encoded = conventions.encode_cf_variable(variable, name="a")
-            except (ValueError, OverflowError):
-                continue
-        form = encoded_elements.StoredForm(
-            "here", "a", variable.dims, encoded.dtype, encoded.attrs,
-            {**encoding, **encoded.attrs}, values.dtype, is_new=bool(random.random() < 0.7),
-        )  # fmt: skip
-        one, other = (
-            _verdict(values, encoded.values, form, monkeypatch, compares_all=every)
-            for every in (False, True)
-        )
-        assert one == other, (values, encoding, form)
-        verdicts[one, encoded_elements._fit_by_range(values, form)] += 1
-    assert verdicts.keys() == {("equal", True), ("equal", False), ("different", False)}
-    assert min(verdicts.values()) > 20
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

@@ -13,7 +13,7 @@ from zarr.abc.store import Store as TheirStore
 from zarr.core.sync import sync
 from zarr.storage import LocalStore as TheirLocalStore
 from zarr.storage import MemoryStore as TheirMemoryStore
-from zarr_compat.async_store import REQUESTS, AsyncStore, StoreInterface
+from zarr_compat.async_store import AsyncStore, StoreInterface
 from zarr_core.extension import Store, StoreError
 from zarr_core.stores.local import LocalStore
 
@@ -27,34 +27,12 @@ __all__ = ["ZarrPythonStore"]
 
 
 class ZarrPythonStore(AsyncStore):
-    """Keys and values in a store of zarr-python, or below a path in it.
+    """Keys and values in a store of zarr-python; see :class:`zarr_compat.async_store.AsyncStore`."""
 
-    Parameters
-    ----------
-    store : zarr.abc.store.Store
-        The wrapped store.
-    path : str
-        Path in the store below which the keys are.
-    read_only : bool
-        Whether changes raise an error, even if the store permits them.
-    max_concurrency : int, optional
-        Maximum number of concurrent requests.  A ``MemoryStore`` ignores it and has None.
-
-    Notes
-    -----
-    ``close`` does not close the store of zarr-python.  ``update`` excludes other threads of this
-    process that use this object, but not other processes: zarr-python has no locks.
-    """
-
-    def __init__(
-        self,
-        store: TheirStore,
-        path: str = "",
-        read_only: bool = False,
-        max_concurrency: int | None = REQUESTS,
-    ) -> None:
-        in_memory = isinstance(store, TheirMemoryStore)
-        super().__init__(store, path, read_only, None if in_memory else max_concurrency)
+    def __init__(self, store: TheirStore, *arguments: Any, **options: Any) -> None:
+        super().__init__(store, *arguments, **options)
+        if isinstance(store, TheirMemoryStore):
+            self.max_concurrency = None  # it has no latency
 
     @classmethod
     def from_object(

@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
-from zarr_core.extension import strictjson
-from zarr_core.formats.walk import walk
-from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.optional import optional_function
 
 from zarr_compat.adapt import adapt
@@ -287,26 +284,9 @@ def group(store: Any = None, *, overwrite: bool = False, **options: Any) -> Grou
 
 
 def consolidate_metadata(
-    store: Any,
-    path: str | None = None,
-    zarr_format: int | None = None,
-    *,
-    metadata_key: str | None = None,
+    store: Any, path: str | None = None, zarr_format: int | None = None
 ) -> Group:
-    """Consolidate the metadata of all nodes below a group.
-
-    Parameters
-    ----------
-    store : store-like
-        Path, URL, mapping or store.
-    path : str, optional
-        Path of the group.
-    zarr_format : int, optional
-        Format of the group.
-    metadata_key : str, optional
-        In version 2, the name of the key for the consolidated metadata, by default
-        ``.zmetadata``, which is the only one that this library reads.
-    """
+    """Consolidate the metadata of all nodes below a group; see :func:`zarr_core.consolidate_metadata`."""
     found: Group = open_group(
         store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False
     )
@@ -316,33 +296,8 @@ def consolidate_metadata(
             ZarrUserWarning,
             stacklevel=2,
         )
-    if metadata_key is not None:
-        _consolidate_at(metadata_key, found.core)
-        return found
     result: Group = adapt(zarr_core.consolidate_metadata, found.user_store)(found)
     return result
-
-
-def _consolidate_at(key: str, group: zarr_core.Group) -> None:
-    """Store consolidated metadata under a key that the format does not know."""
-    format_, prefix = group.stored.format, f"{group.path}/" if group.path else ""
-    entries = {
-        path.removeprefix(prefix): format_.to_json(metadata)
-        for path, metadata in walk(format_, group.store, group.path, None)
-    }
-    consolidated = ConsolidatedMetadata.from_documents(entries)
-    documents: Any = format_.to_json(group.metadata.replace(consolidated=consolidated))
-    if ".zmetadata" not in documents:
-        raise ValueError(
-            f"{group.stored.location}: metadata_key is not supported, because the format "
-            f"{format_.name!r} stores consolidated metadata in the document of the group"
-        )
-    if "/" in key or (key != ".zmetadata" and key in format_.metadata_keys):
-        raise ValueError(
-            f"{group.stored.location}: metadata_key must be a name without slashes that is not the "
-            f"name of a metadata document, not {key!r}"
-        )
-    group.store.set(prefix + key, strictjson.encode(documents[".zmetadata"]))
 
 
 def copy(source: Any, dest: Any, name: str | None = None, **options: Any) -> Any:

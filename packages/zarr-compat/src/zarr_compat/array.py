@@ -303,9 +303,6 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         return self.core.__dask_tokenize__()
 
 
-AsyncArray.add_methods(Array)
-
-
 class _Selections:
     """Selections of the core, which raise the errors of zarr-python.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from inspect import iscoroutinefunction, isfunction
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
@@ -52,26 +51,22 @@ def _iterator(name: str) -> Callable[..., Any]:
     return call
 
 
-_ITERATED = ("items", "keys", "members", "values")  # zarr-python does not return lists or tuples
-
-
 class AsyncNode:
-    """A node with asynchronous methods; other attributes are those of the wrapped node."""
+    """A node with asynchronous methods; other attributes are those of the wrapped node.
 
-    @classmethod
-    def add_methods(cls, node_class: type) -> None:
-        """Add the methods of the class of the wrapped nodes that this class does not have.
+    Parameters
+    ----------
+    coroutines, iterators : str
+        Keywords of a subclass: names of methods of the node that become coroutines or asynchronous
+        iterators.
+    """
 
-        Methods that return iterators become asynchronous iterators, others except ``batch`` coroutines.
-        """
-        for name in dir(node_class):
-            method = getattr(node_class, name)
-            if name[0] == "_" or name == "batch" or not isfunction(method) or hasattr(cls, name):
-                continue
-            if not iscoroutinefunction(method):
-                result = str(method.__annotations__.get("return"))
-                is_iterator = result.startswith("Iterator") or name in _ITERATED
-                setattr(cls, name, _iterator(name) if is_iterator else _coroutine(name))
+    def __init_subclass__(cls, coroutines: str = "", iterators: str = "") -> None:
+        super().__init_subclass__()
+        for name in coroutines.split():
+            setattr(cls, name, _coroutine(name))
+        for name in iterators.split():
+            setattr(cls, name, _iterator(name))
 
     __class_getitem__: Any = classmethod(GenericAlias)
 
@@ -101,7 +96,11 @@ class AsyncNode:
         return type(self), (self._node,)
 
 
-class AsyncArray(AsyncNode):
+class AsyncArray(
+    AsyncNode,
+    coroutines="append get_coordinate_selection get_mask_selection get_orthogonal_selection "
+    "info_complete nbytes_stored resize update_attributes",
+):
     """An array with asynchronous methods.
 
     Parameters
@@ -210,7 +209,14 @@ class AsyncVIndex(_AsyncIndex):
     """Asynchronous coordinate selections."""
 
 
-class AsyncGroup(AsyncNode):
+class AsyncGroup(
+    AsyncNode,
+    coroutines="create_array create_dataset create_group empty empty_like full full_like get "
+    "get_array get_group info_complete move nmembers ones ones_like require_array require_dataset "
+    "require_group require_groups tree update_attributes zeros zeros_like",
+    iterators="array_keys array_values arrays create_hierarchy group_keys group_values groups keys "
+    "members",
+):
     """A group with asynchronous methods."""
 
     contains = _coroutine("__contains__")

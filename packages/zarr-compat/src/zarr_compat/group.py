@@ -240,9 +240,6 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     async_group = _async_group = async_
 
 
-AsyncGroup.add_methods(Group)
-
-
 def _warn_deprecated(name: str, instead: str) -> None:
     warnings.warn(
         f"Group.{name} is deprecated. Use Group.{instead} instead.",

@@ -10,16 +10,33 @@ from xarray.backends import BackendEntrypoint, refresh_engines
 from zarr_core import Group, Store
 
 from zarr_xarray import _xarray
-from zarr_xarray.open_options import PARAMETERS, OpenOptions
+from zarr_xarray.group_store import GroupStore, open_readable_group, subgroups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from xarray import Dataset, DataTree
 
 # xr.open_zarr before xarray 2026.9 passes these as None if the user did not pass them.
 _IGNORED_IF_NONE = ("chunk_store", "synchronizer", "zarr_version")
 _METADATA_KEYS = ("zarr.json", ".zgroup", ".zmetadata")
+_DECODE_OPTIONS = (
+    "mask_and_scale",
+    "decode_times",
+    "concat_characters",
+    "decode_coords",
+    "drop_variables",
+    "use_cftime",
+    "decode_timedelta",
+)
+_OPEN_OPTIONS = (
+    "group",
+    "mode",
+    "consolidated",
+    "storage_options",
+    "zarr_format",
+    "use_zarr_fill_value_as_mask",
+)
 
 
 class ZarrCoreBackend(BackendEntrypoint):
@@ -31,7 +48,7 @@ class ZarrCoreBackend(BackendEntrypoint):
     description = "Open Zarr hierarchies (.zarr) with zarr-core"
     url = "https://github.com/zarr-developers/zarr-specs"
     supports_groups = True
-    open_dataset_parameters = PARAMETERS
+    open_dataset_parameters = ("filename_or_obj", *_DECODE_OPTIONS, *_OPEN_OPTIONS)
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         """Whether the suffix, the metadata documents or the type identify Zarr."""
@@ -56,7 +73,13 @@ class ZarrCoreBackend(BackendEntrypoint):
         filename_or_obj : store-like
             A path, URL, store, mapping or group, as for :func:`zarr_core.open`.
         **options
-            See :class:`zarr_xarray.open_options.OpenOptions`.
+            ``mask_and_scale``, ``decode_times``, ``concat_characters``, ``decode_coords``,
+            ``drop_variables``, ``use_cftime`` and ``decode_timedelta`` as for all engines of
+            xarray; ``group``, the path of the group; ``consolidated``, whether to use consolidated
+            metadata, by default if it exists; ``storage_options`` for the store if it is a URL;
+            ``zarr_format``, to accept only this format; ``use_zarr_fill_value_as_mask``, whether
+            fill values of arrays mark missing elements, by default only in version 2.  ``mode`` is
+            ignored: groups are opened for reading.
 
         Raises
         ------
@@ -65,7 +88,8 @@ class ZarrCoreBackend(BackendEntrypoint):
         KeyError
             If an array has no dimension names.
         """
-        return _parse_options(options).dataset(filename_or_obj)
+        group, dataset_of = _open(filename_or_obj, options)
+        return dataset_of(group)
 
     def open_groups_as_dict(self, filename_or_obj: Any, **options: Any) -> dict[str, Dataset]:
         """Open a group and all groups below it.
@@ -77,25 +101,48 @@ class ZarrCoreBackend(BackendEntrypoint):
         dict
             Datasets by path: absolute, or relative to ``group`` if it is passed.
         """
-        return _parse_options(options).datasets(filename_or_obj)
+        group, dataset_of = _open(filename_or_obj, options)
+        return {
+            (path or ".") if options.get("group") else f"/{path}": dataset_of(member)
+            for path, member in subgroups(group)
+        }
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
         """Open a hierarchy as a tree; parameters are those of :meth:`open_dataset`."""
         return _xarray.tree_from(self.open_groups_as_dict(filename_or_obj, **options))
 
 
-def _parse_options(options: dict[str, Any]) -> OpenOptions:
+def _open(store_like: Any, options: Mapping[str, Any]) -> tuple[Group, Callable[[Group], Dataset]]:
+    """Open a group; also return the function that reads it, and groups below it, as datasets."""
     given = {
         name: value
         for name, value in options.items()
         if value is not None or name not in _IGNORED_IF_NONE
     }
-    if unknown := sorted(given.keys() - set(PARAMETERS)):
+    known = ZarrCoreBackend.open_dataset_parameters
+    if unknown := sorted(given.keys() - set(known)):
         raise TypeError(
             f"unknown argument {', '.join(unknown)} for the engine zarr_core; "
-            f"expected {', '.join(PARAMETERS[1:])}"
+            f"expected {', '.join(known[1:])}"
         )
-    return OpenOptions(**given)
+    decoding = {name: given.pop(name) for name in _DECODE_OPTIONS if name in given}
+    mask = given.pop("use_zarr_fill_value_as_mask", None)
+    given.pop("mode", None)
+    group, closes = open_readable_group(store_like, given.pop("group", None), **given)
+    dropped = decoding.get("drop_variables") or ()
+    names = frozenset((dropped,) if isinstance(dropped, str) else dropped)
+
+    def dataset_of(group: Group) -> Dataset:
+        store = GroupStore(group, mask, closes, names)
+        entry: Any = _xarray.StoreBackendEntrypoint()
+        try:
+            dataset: Dataset = entry.open_dataset(store, **decoding)
+        except BaseException:
+            store.close()
+            raise
+        return dataset
+
+    return group, dataset_of
 
 
 @contextmanager

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import Location, strictjson
+from zarr_core.extension import ArrayMetadata, Location, NodeNotFoundError, strictjson
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.optional import optional_function
 from zarr_core.threads import concurrent_map
 
-from zarr_xarray.metadata_documents import StaleError, array_at, resize_if_unchanged
+from zarr_xarray.consolidated_metadata import json_attributes
+from zarr_xarray.group_arrays import StaleError, array_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from zarr_core import Array
+    from zarr_core.extension import GroupMetadata
 
     from zarr_xarray.plans import Plan
     from zarr_xarray.target import Target
@@ -29,8 +31,7 @@ def commit(
     """Store all metadata documents and return the arrays, in the order of the plans.
 
     Raises NodeExistsError if another node or unmanaged keys exist at the path of the group or of a
-    new array, and StaleError if an array to resize has changed since it was planned; no array is
-    resized then.
+    new array, and StaleError if an array to resize has changed since it was planned.
     """
     with Rollback() as rollback:
         return _commit(target, plans, attributes, mode, rollback)
@@ -58,12 +59,7 @@ def _commit(
         target.consolidated.create_root(attributes, rollback)
     _create(target, new, rollback)
     if resized:
-        _resize(target, resized)
-        for array, shape in resized:
-            rollback.note(
-                f"{array.store} {array.name!r}: was resized from {array.shape} to {shape}; the "
-                "new elements may be incomplete"
-            )
+        _resize(target, resized, rollback)
     previous = {array.path: array.metadata for array, _ in resized}
     for array in arrays:
         if array.path in previous:
@@ -135,39 +131,41 @@ def _create(target: Target, new: Iterable[Plan], rollback: Rollback) -> None:
         pass
 
 
-def _resize(target: Target, resized: Iterable[Resize]) -> None:
-    """Resize all arrays, or none.
+def _resize(target: Target, resized: Sequence[Resize], rollback: Rollback) -> None:
+    """Resize arrays; raise StaleError if anything but the attributes of one has changed.
 
     All processes that append start with the same array, so only one of them succeeds; the others
     fail before they change anything.
     """
 
-    def attempt(item: Resize) -> bool:
+    def resize(item: Resize) -> None:
+        array, shape = item
+        expected = array.metadata.replace(attributes={})
+
+        def change(stored: ArrayMetadata | GroupMetadata) -> ArrayMetadata:
+            if not isinstance(stored, ArrayMetadata) or stored.replace(attributes={}) != expected:
+                raise StaleError(array.path)
+            return stored.replace(shape=shape)
+
         try:
-            resize_if_unchanged(*item, target.format)
-        except StaleError:
-            return False
-        return True
+            target.format.update(target.store, array.path, change)
+        except NodeNotFoundError:
+            raise StaleError(array.path) from None
+        rollback.note(
+            f"{array.store} {array.name!r}: was resized from {array.shape} to {shape}; the new "
+            "elements may be incomplete"
+        )
 
     first, *others = sorted(resized, key=lambda item: item[0].path)
-    if not attempt(first):
-        raise StaleError(first[0].path)
-    results = [*concurrent_map(others, attempt, target.store.max_concurrency)]
-    if all(succeeded for _, succeeded in results):
-        return
-    for array, shape in (first, *(item for item, succeeded in results if succeeded)):
-        new = array.metadata.replace(shape=shape)
-        current = array_at(target.store, array.path, target.format, new, None)
-        resize_if_unchanged(current, array.shape, target.format)
-    raise StaleError(target.path)
+    resize(first)
+    for _ in concurrent_map(others, resize, target.store.max_concurrency):
+        pass
 
 
 def _set_attributes(target: Target, attributes: Mapping[str, Any]) -> None:
     group = target.group
     assert group is not None, "the group exists"
-    if target.path == target.consolidated.root:
-        target.consolidated.set_root_attributes(attributes, group.attrs.asdict())
-        return
-    if group.attrs.asdict() != attributes:
+    if group.attrs.asdict() != json_attributes(attributes):
         group.attrs.put(strictjson.keep_nonfinite(attributes))
-    target.consolidated.record(group.path, group.metadata)
+    if target.path != target.consolidated.root:
+        target.consolidated.record(group.path, group.metadata)

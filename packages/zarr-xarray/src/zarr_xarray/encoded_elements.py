@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from xarray.coders import CFDatetimeCoder
 from zarr_xarray import _xarray
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Iterator, Mapping
 
     from zarr_core import Array
 
@@ -55,6 +56,11 @@ class StoredForm:
             f"{array.store} {array.name!r}", array.path.rpartition("/")[2], raw.dims, array.dtype,
             {**shared, **raw.attrs}, coding, decoded.dtype,
         )  # fmt: skip
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether numbers are packed."""
+        return "scale_factor" in self.encoding or "add_offset" in self.encoding
 
     @property
     def changes_nothing(self) -> bool:
@@ -173,33 +179,31 @@ def time_decoder(attributes: Mapping[Any, Any]) -> Any:
 
 def _encode_chunk(values: NDArray, form: StoredForm) -> NDArray:
     """Encode a chunk of Dask."""
-    try:
+    with _noting_partial_writes():
         return encode(np.asarray(values), form)
-    except ValueError as error:
-        error.add_note(_PARTLY_STORED)
-        raise
 
 
 def _check_chunk(values: NDArray, encoded: NDArray, form: StoredForm) -> NDArray:
     """Return encoded elements if they are decoded to the given ones."""
     encoded = np.asarray(encoded).astype(form.dtype)  # xarray's chunks of times may be wider
-    try:
+    with _noting_partial_writes():
         _check(np.asarray(values), encoded, form)
-    except ValueError as error:
-        error.add_note(_PARTLY_STORED)
-        raise
     return encoded
 
 
-_PARTLY_STORED = (
-    "chunks of Dask are encoded when they are computed; others may have been stored before"
-)
+@contextmanager
+def _noting_partial_writes() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        error.add_note(
+            "chunks of Dask are encoded when they are computed; others may have been stored before"
+        )
+        raise
 
 
 def _check(given: NDArray, encoded: NDArray, form: StoredForm) -> None:
     """Raise ValueError if encoded elements are not decoded to the given ones."""
-    if _fit_by_range(given, form):
-        return
     try:
         decoded = decode(encoded, form, _decoder_like(given, form))
     except (TypeError, ValueError, OverflowError) as error:
@@ -210,49 +214,6 @@ def _check(given: NDArray, encoded: NDArray, form: StoredForm) -> None:
     wrong = _differs(given, decoded, encoded, form)
     if wrong.any():
         raise ValueError(_error_message(form, _would_be(given, decoded, wrong)))
-
-
-def _fit_by_range(given: NDArray, form: StoredForm) -> bool:
-    """Whether the least and the greatest number show that all are decoded to the given ones.
-
-    Then encoding only rounds: nothing overflows, and no number is read as missing.
-    """
-    coding = {**form.attributes, **form.encoding}
-    scaled = "scale_factor" in coding or "add_offset" in coding
-    rounds = form.dtype.kind == "f" and not scaled
-    rounds = rounds or (form.dtype.kind in "iu" and (scaled or form.is_new))
-    if given.dtype not in (np.float32, np.float64) or form.decoded_dtype.kind not in "iuf":
-        return False
-    if not rounds or not given.size or "_Unsigned" in coding:
-        return False
-    special = [
-        coding[key] for key in ("_FillValue", "missing_value") if coding.get(key) is not None
-    ]
-    factors = [
-        coding.get(key, default) for default, key in enumerate(("add_offset", "scale_factor"))
-    ]
-    if any(np.asarray(value).dtype.kind not in "biuf" for value in [*special, *factors]):
-        return False
-    if any(map(np.ndim, factors)):
-        return False
-    offset, scale = map(float, factors)
-    ends = np.asarray([np.fmin.reduce(given, None), np.fmax.reduce(given, None)], np.float64)
-    with np.errstate(all="ignore"):
-        ends = (ends - offset) / scale
-    margin = 8 * float(np.finfo(np.float32).eps) * np.abs(ends).max()
-    least, greatest = ends.min() - margin, ends.max() + margin
-    if form.dtype.kind == "f":
-        limit = float(np.finfo(form.dtype).max)
-        fits = -limit <= least and greatest <= limit
-    else:
-        info = np.iinfo(form.dtype)
-        fits = info.min - 0.5 < least and greatest < info.max + 0.5
-        marks_missing = bool(special) and not any(np.isnan(value).any() for value in special)
-        fits = fits and (marks_missing or not np.isnan(given.min()))
-        least, greatest = least - 0.5, greatest + 0.5
-    return bool(fits) and not any(
-        np.any((np.asarray(value) >= least) & (np.asarray(value) <= greatest)) for value in special
-    )
 
 
 def _time_kind(values: NDArray) -> str:
@@ -295,44 +256,36 @@ def _in_stored_resolution(values: NDArray, form: StoredForm) -> NDArray:
 
 def _differs(given: NDArray, decoded: NDArray, encoded: NDArray, form: StoredForm) -> NDArray:
     """Return where elements differ by more than the precision of the stored ones."""
-    stored = form.dtype.kind
-    scaled = "scale_factor" in form.encoding or "add_offset" in form.encoding
     missing = is_missing(given)
-    if form.is_new and not scaled and given.dtype.kind in "biuf":
+    if form.is_new and not form.is_scaled and given.dtype.kind in "biuf":
         # The user chose this value for missing elements.
         missing = missing | (is_missing(decoded) & (given == encoded))
-    different: Any = missing != is_missing(decoded)
-    if given.dtype.kind not in "fc":
-        if decoded.dtype.kind == "f" and given.dtype.kind in "biu":
-            with np.errstate(all="ignore"):
-                exact = np.where(missing, 0, decoded).astype(given.dtype)
-            return np.asarray(different | (~missing & (given != exact)), bool)
-        unequal = given != decoded
-        if stored == "f" and form.dtype.itemsize == 8 and given.dtype.kind in "mM":
-            # Units such as days since the year 1 round to some microseconds.
-            unequal &= np.abs(given - decoded) > _FLOAT_PRECISION
-        return np.asarray(different | (~missing & unequal), bool)
-    if stored == "f" and not scaled:
-        tolerance = np.abs(given) * float(np.finfo(form.dtype).eps)
-        tolerance = tolerance + float(np.finfo(form.dtype).smallest_subnormal)
-    elif stored in "iu" and (scaled or form.is_new):
-        scale = abs(float(form.encoding.get("scale_factor", 1)))
-        offset = abs(float(form.encoding.get("add_offset", 0)))
-        # xarray computes in the coarser of both data types.
-        eps = max(float(np.finfo(t).eps) for t in (given.dtype, decoded.dtype) if t.kind in "fc")
-        tolerance = 0.501 * scale + 4 * eps * (np.abs(given) + offset)
-    elif stored == "f":
-        tolerance = (
-            4
-            * float(np.finfo(form.dtype).eps)
-            * (np.abs(given) + abs(float(form.encoding.get("add_offset", 0))))
-        )
-    else:
-        tolerance = np.zeros(())
     with np.errstate(invalid="ignore"):
-        near = np.isfinite(given) & (np.abs(given - decoded) <= tolerance)
-        same = (given == decoded) | near
-    return np.asarray(different | (~missing & ~same), bool)
+        if given.dtype.kind in "fc":
+            near = np.isfinite(given) & (
+                np.abs(given - decoded) <= _tolerance(given, decoded, form)
+            )
+            same = (given == decoded) | near
+        elif given.dtype.kind in "biu" and decoded.dtype.kind == "f":
+            same = given == np.where(missing, 0, decoded).astype(given.dtype)
+        elif given.dtype.kind in "mM" and form.dtype == np.float64:
+            same = np.abs(given - decoded) <= _FLOAT_PRECISION
+        else:
+            same = given == decoded
+    return np.asarray((missing != is_missing(decoded)) | (~missing & ~same), bool)
+
+
+def _tolerance(given: NDArray, decoded: NDArray, form: StoredForm) -> Any:
+    """Return how much rounding to the stored data type and scale changes given numbers at most."""
+    to_integers = form.dtype.kind in "iu" and (form.is_scaled or form.is_new)
+    if not to_integers and form.dtype.kind not in "fc":
+        return 0.0
+    scale = abs(float(form.encoding.get("scale_factor", 1)))
+    offset = abs(float(form.encoding.get("add_offset", 0)))
+    dtypes = [t for t in (given.dtype, decoded.dtype, form.dtype) if t.kind in "fc"]
+    rounding = 0.501 * scale if to_integers else float(np.finfo(form.dtype).smallest_subnormal)
+    # xarray computes in the coarsest of these data types.
+    return rounding + 4 * max(float(np.finfo(t).eps) for t in dtypes) * (np.abs(given) + offset)
 
 
 def _error_message(form: StoredForm, reason: str) -> str:

@@ -26,30 +26,30 @@ class LazyZarrArray(BackendArray):
     pickled if their store can.
     """
 
-    __slots__ = ("_array", "dtype", "shape")
+    __slots__ = ("array", "dtype", "shape")
 
     def __init__(self, array: Array) -> None:
-        self._array = array
+        self.array = array
+        """The array in the store."""
         self.shape = array.shape
         self.dtype = array.dtype
 
-    @property
-    def array(self) -> Array:
-        """The array in the store."""
-        return self._array
-
     def __getitem__(self, key: Any) -> Any:
+        read: Callable[[Any], Any] = self.array.get_coordinate_selection
         if isinstance(key, _xarray.BasicIndexer):
-            read = self._basic
+            read = self.array.get_basic_selection
         elif isinstance(key, _xarray.OuterIndexer):
-            read = self._outer
-        else:
-            read = self._vectorized
+            read = self.array.get_orthogonal_selection
+
+        def read_as_array(selection: tuple[Any, ...]) -> Any:
+            value = read(selection)
+            # A single string is a str, which NumPy would convert to a fixed-length data type.
+            return value if isinstance(value, np.ndarray) else np.asarray(value, self.dtype)
 
         def select() -> Any:
-            return _xarray.select(key, self.shape, _xarray.VECTORIZED, read)
+            return _xarray.select(key, self.shape, _xarray.VECTORIZED, read_as_array)
 
-        max_concurrency = self._array.store.max_concurrency
+        max_concurrency = self.array.store.max_concurrency
         if max_concurrency is None:
             return select()
         return _load_together(self, select, max_concurrency)
@@ -59,19 +59,6 @@ class LazyZarrArray(BackendArray):
         import asyncio
 
         return await asyncio.to_thread(self.__getitem__, key)
-
-    def _basic(self, key: tuple[Any, ...]) -> Any:
-        return self._as_array(self._array.get_basic_selection(key))
-
-    def _outer(self, key: tuple[Any, ...]) -> Any:
-        return self._as_array(self._array.get_orthogonal_selection(key))
-
-    def _vectorized(self, key: tuple[Any, ...]) -> Any:
-        return self._as_array(self._array.get_coordinate_selection(key))
-
-    def _as_array(self, value: Any) -> Any:
-        # A single string is a str, which NumPy would convert to a fixed-length data type.
-        return value if isinstance(value, np.ndarray) else np.asarray(value, self.dtype)
 
 
 class _Local(threading.local):

@@ -17,7 +17,7 @@ from zarr_xarray.commit import commit, load_overwritten
 from zarr_xarray.dimensions import sizes_of, user_attributes
 from zarr_xarray.encoded_elements import StoredForm, check_new, encode_existing
 from zarr_xarray.encodings import without_native_fill_value
-from zarr_xarray.metadata_documents import StaleError
+from zarr_xarray.group_arrays import StaleError
 from zarr_xarray.plans import Plan, Rules, plan
 from zarr_xarray.variables import variable_of
 
@@ -190,13 +190,12 @@ class DatasetStore(_xarray.ZarrStore):
 
     def _commit(self) -> list[tuple[Target, Sequence[Plan], Sequence[Array], Any]]:
         """Store the metadata documents of all nodes."""
-        trust = self._append_dim is not None
         lengths: Mapping[str, int] = {}
         unchanged = 0
         for _ in range(_ATTEMPTS):
             try:
                 planned = [
-                    (node.target, *node.make_plans(variables, attributes, explicit, trust), writer)
+                    (node.target, *node.make_plans(variables, attributes, explicit), writer)
                     for node, variables, attributes, explicit, writer in self.deferred
                 ]
                 load_overwritten(
@@ -208,14 +207,12 @@ class DatasetStore(_xarray.ZarrStore):
                         for target, plans, encoded, writer in planned
                     ]
             except StaleError as error:
-                # The consolidated metadata is out of date, or another process appends.
+                # Another process appends, or has removed an array.
                 unchanged = unchanged + 1 if error.lengths and error.lengths == lengths else 0
                 if unchanged == _UNCHANGED_ATTEMPTS:
                     raise self._unequal_lengths(error.lengths) from None
-                if not trust:
-                    sleep(random.uniform(0.5, 1) * _PAUSE * 2**unchanged)
+                sleep(random.uniform(0.5, 1) * _PAUSE * 2**unchanged)
                 lengths = error.lengths
-                trust = False
         raise ZarrError(
             f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
             f"{self._append_dim!r}: other processes changed its arrays during each of "
@@ -231,30 +228,15 @@ class DatasetStore(_xarray.ZarrStore):
         variables: Mapping[Hashable, Variable],
         attributes: Mapping[str, Any],
         explicit: Collection[Hashable],
-        trust: bool,
     ) -> tuple[list[Plan], dict[str, Any]]:
         """Return the plans and the encoded attributes of the group."""
-        existing = self._find_existing(variables, trust)
+        names = map(_xarray.encode_name, variables)
+        existing = {} if self._mode == "w" else self.target.stored_arrays(names)
         lengths = self._lengths(existing)
         if len(set(lengths.values())) > 1:  # another process appends, or an append was interrupted
             raise StaleError(self.target.path, lengths)
         encoded, encoded_attributes = self._encode(variables, attributes, existing)
         return self._plans(encoded, existing, explicit), encoded_attributes
-
-    def _find_existing(
-        self, variables: Mapping[Hashable, Variable], trust: bool
-    ) -> dict[str, Array]:
-        """Return the arrays of the variables that exist.
-
-        With ``trust``, arrays to be resized come from the consolidated metadata: resizing
-        compares them with their metadata documents.  The others are read from the store.
-        """
-        if self._mode == "w" or self.target.group is None:
-            return {}
-        names = {_xarray.encode_name(name): variable for name, variable in variables.items()}
-        growing = [name for name, item in names.items() if self._append_dim in item.dims]
-        arrays = self.target.consolidated_arrays(growing) if trust else {}
-        return arrays | self.target.stored_arrays(name for name in names if name not in arrays)
 
     def _lengths(self, existing: Mapping[str, Array]) -> dict[str, int]:
         """Return the lengths of the arrays along the dimension to append to."""

@@ -14,8 +14,8 @@ from zarr_core.names import normalise_path
 from zarr_core.registry.resolve import format_named
 
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
+from zarr_xarray.group_arrays import consolidated_arrays, path_of, stored_arrays
 from zarr_xarray.group_store import is_opened_here
-from zarr_xarray.metadata_documents import consolidated_arrays, path_of, stored_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -57,22 +57,16 @@ class Target:
             return {}
         return stored_arrays(self.store, self.path, self.format, names, self.write_empty_chunks)
 
-    def consolidated_arrays(self, names: Iterable[str]) -> dict[str, Array]:
-        """Return the named arrays in consolidated metadata, which may be out of date."""
-        if self.group is None or self.path != self.consolidated.root:
-            return {}
-        metadata = self.group.metadata
-        return consolidated_arrays(
-            self.store, self.path, self.format, metadata, self.write_empty_chunks, names
-        )
-
     def other_arrays(self, names: Collection[str]) -> dict[str, Array]:
         """Return the arrays with other names, from the consolidated metadata if there is any."""
         if self.group is None:
             return {}
-        consolidated = self.group.metadata.consolidated
-        if consolidated is not None and self.path == self.consolidated.root:
-            return self.consolidated_arrays(consolidated.entries.keys() - set(names))
+        metadata = self.group.metadata
+        if metadata.consolidated is not None and self.path == self.consolidated.root:
+            others = metadata.consolidated.entries.keys() - set(names)
+            return consolidated_arrays(
+                self.store, self.path, self.format, metadata, self.write_empty_chunks, others
+            )
         if not self.store.supports_listing:
             return {}
         return self.stored_arrays(name for name in self.group if name not in names)

@@ -155,7 +155,7 @@ class V2(Format):
             created = reader is None
             if reader is not None:
                 return reader
-            _write_others(store, prefix, documents)
+            _write_others(store, prefix, documents, {} if known_empty else None)
             return strictjson.encode(documents[main])
 
         def make_array(reader: ByteReader | None) -> ByteReader | None:

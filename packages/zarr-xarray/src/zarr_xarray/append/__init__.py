@@ -15,11 +15,20 @@ A process that is killed before step 2 has appended nothing, a process that is k
 appended everything.  Chunks are never removed, because services cannot remove a value on a
 condition.
 
-Appenders take turns through a lock (``lock.py``).  In a directory it is a lock of the file system.
-Elsewhere it is a value that its owner renews, and that others take over when it is not renewed.  A
-slow former owner cannot write: each of its writes is conditional, and verifies the lock between
-reading and replacing a value.  The next owner also changes the consolidated metadata (white space at
+Appenders take turns through a lock (``lock.py``): a value that its owner renews, and that others
+take over when it is not renewed.  A slow former owner cannot write: each of its writes is
+conditional, and verifies the lock between reading and replacing a value.  The next owner also changes the consolidated metadata (white space at
 the end), so a commit that the former owner has already begun fails.
+
+The states, and what the next owner of the lock does:
+
+- The lock is ``free``: nothing to repair.  It is ``held`` by an owner that is gone, or
+  ``interrupted`` by one that failed after it began to write: the group is in one of the states below.
+- Arrays without steps that the consolidated metadata does not contain: they are created again.
+- Elements behind the committed length: they are overwritten.
+- Documents of arrays that are shorter than the committed length: they get this length.
+- Any other difference between documents and consolidated metadata is an error: another program has
+  changed them.
 
 If the connection fails during step 2, the appender does not know whether it has committed.  It
 remembers position and number of the steps, and the next attempt compares them with what is stored.

@@ -262,7 +262,8 @@ class Appender:
             If the store fails; whether the steps were stored is determined by the next call.
         """
         if self._buffer.count:
-            self._write(self._buffer.steps(), self._buffer.count)
+            self._locked(self._write)
+            self._unconfirmed, self._confirmed = None, 0
             self._buffer.clear()
             self._last = self._last_stored
         self._flushed = time.monotonic()
@@ -365,7 +366,7 @@ class Appender:
                     f"the encoding names {names}, which the data does not contain; pass only "
                     "names of its variables"
                 ) from None
-            self._lock.begin_writing()
+            self._lock.writing = True
             group = create_group(store, path=path, zarr_format=self._zarr_format)
         format_ = group.stored.format
         if format_.name not in ("v2", "v3"):
@@ -384,7 +385,7 @@ class Appender:
             there = committed.growing.keys() | (committed.fixed.keys() - incomplete)
             missing = with_dimension(data, dim).drop_vars(there, errors="ignore")
             if missing.variables or incomplete:
-                self._lock.begin_writing()
+                self._lock.writing = True
                 create_series(
                     store, group, format_, missing, dim, self._encoding, self._chunk,
                     self._coordinate_chunk,
@@ -530,29 +531,26 @@ class Appender:
 
     # --- writing ---
 
-    def _write(self, steps: Steps, count: int) -> None:
-        def work(interrupted: bool) -> None:
-            committed = self._committed or self._read(interrupted)
-            self._check_same(steps, committed)
-            self._confirm(steps, committed)
-            rest = {name: values[self._confirmed :] for name, values in steps.items()}
-            left = count - self._confirmed
-            placement = self._place(rest, left)
-            new = _encoded(rest, placement.new, committed)
-            replacing = _encoded(rest, placement.replacing, committed)
-            if not len(placement.new) and not len(placement.replacing):
-                return
-            self._lock.begin_writing()
-            if len(placement.replaced):
-                self._replace(replacing, placement.replaced, committed)
-            if len(placement.new):
-                # If only some are new, the next attempt recognizes them by their labels.
-                self._unconfirmed = (committed.length, left) if len(placement.new) == left else None
-                self._grow(new, len(placement.new), committed)
-                self._remember_labels(rest, placement)
-
-        self._locked(work)
-        self._unconfirmed, self._confirmed = None, 0
+    def _write(self, interrupted: bool) -> None:
+        """Store the buffered steps, while the lock is held."""
+        committed = self._committed or self._read(interrupted)
+        buffered = self._buffer.steps()
+        self._check_same(buffered, committed)
+        self._confirm(buffered, committed)
+        steps = {name: values[self._confirmed :] for name, values in buffered.items()}
+        count = self._buffer.count - self._confirmed
+        placement = self._place(steps, count)
+        new = _encoded(steps, placement.new, committed)
+        replacing = _encoded(steps, placement.replacing, committed)
+        if len(placement.new) or len(placement.replacing):
+            self._lock.writing = True
+        if len(placement.replaced):
+            self._replace(replacing, placement.replaced, committed)
+        if len(placement.new):
+            # If only some are new, the next attempt recognizes them by their labels.
+            self._unconfirmed = (committed.length, count) if len(placement.new) == count else None
+            self._grow(new, len(placement.new), committed)
+            self._remember_labels(steps, placement)
 
     def _check_same(self, steps: Steps, committed: Committed) -> None:
         """Check that the variables are still those that the steps were checked with."""
@@ -568,7 +566,7 @@ class Appender:
                 "steps were buffered; discard() them"
             )
 
-    def _confirm(self, steps: Steps, committed: Committed) -> None:
+    def _confirm(self, buffered: Steps, committed: Committed) -> None:
         """Find out whether the last attempt, whose result is unknown, stored its steps."""
         if self._unconfirmed is None:
             return
@@ -576,8 +574,8 @@ class Appender:
         self._unconfirmed = None
         if committed.length < start + count:
             return
-        given = {name: values[self._confirmed :][:count] for name, values in steps.items()}
-        for name, encoded in _encoded(given, np.arange(count), committed).items():
+        steps = {name: values[self._confirmed :][:count] for name, values in buffered.items()}
+        for name, encoded in _encoded(steps, np.arange(count), committed).items():
             item = committed.growing[name]
             if not are_equal(item.array[item.region(start, start + count)], encoded):
                 return

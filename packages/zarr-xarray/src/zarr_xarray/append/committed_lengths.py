@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +12,17 @@ from zarr_core.extension import (
     ArrayMetadata,
     Format,
     GroupMetadata,
+    NodeNotFoundError,
     Store,
     ZarrError,
 )
 from zarr_core.names import join
 from zarr_core.threads import concurrent_map
 
+from zarr_xarray.consolidated_metadata import consolidated_key, update_copies
 from zarr_xarray.dimensions import sizes_of
 from zarr_xarray.encoded_elements import StoredForm, time_decoder
-from zarr_xarray.metadata_documents import (
-    array_at,
-    consolidated_arrays,
-    stored_arrays,
-    update_document,
-)
+from zarr_xarray.group_arrays import array_at, consolidated_arrays, stored_arrays
 from zarr_xarray.variables import variable_of
 
 if TYPE_CHECKING:
@@ -90,9 +88,8 @@ class Committed:
     def commit(self, length: int) -> None:
         """Commit another length; raise LengthsChangedError if the committed lengths have changed."""
         relative = {name: (item.axis, length) for name, item in self.growing.items()}
-        key = commit_key(self.format, self.path)
-        if not set_lengths(self.store, key, self.format, relative, self.length):
-            raise LengthsChangedError(key)
+        if not set_lengths(self.store, self.path, self.format, relative, self.length):
+            raise LengthsChangedError(self.path)
         self.store_copies(length)
         for item in self.growing.values():
             item.array = item.resized(self.store, self.format, length)
@@ -102,13 +99,15 @@ class Committed:
         """Set the lengths in the documents of the arrays and of groups above."""
 
         def update(item: Growing) -> None:
-            def change(document: Any) -> bool:
-                changes: bool = document["shape"][item.axis] != length
-                document["shape"][item.axis] = length
-                return changes
+            def change(metadata: Any) -> Any:
+                shape = list(metadata.shape)
+                shape[item.axis] = length
+                return metadata.replace(shape=tuple(shape))
 
-            # If it was removed by another program, the next append reports it.
-            update_document(self.store, document_key(self.format, item.array.path), change)
+            with suppress(
+                NodeNotFoundError
+            ):  # removed by another program: the next append reports it
+                self.format.update(self.store, item.array.path, change)
 
         _for_each(self.growing.values(), update, self.store)
         for path in self.ancestors:
@@ -116,7 +115,7 @@ class Committed:
             relative = {
                 join(below, name): (item.axis, length) for name, item in self.growing.items()
             }
-            set_lengths(self.store, commit_key(self.format, path), self.format, relative)
+            set_lengths(self.store, path, self.format, relative)
 
 
 def _for_each(items: Iterable[Any], work: Callable[[Any], None], store: Store) -> None:
@@ -124,60 +123,35 @@ def _for_each(items: Iterable[Any], work: Callable[[Any], None], store: Store) -
         pass
 
 
-def commit_key(format_: Format, path: str) -> str:
-    """The key of the consolidated metadata of a group."""
-    return format_.documents(path)[-1 if format_.zarr_format == 2 else 0]
-
-
-def document_key(format_: Format, path: str) -> str:
-    """The key of the document with the shape of an array."""
-    name = ".zarray" if format_.zarr_format == 2 else "zarr.json"
-    return join(path, name)
-
-
-def _copies(document: Any, format_: Format) -> dict[str, Any] | None:
-    """Return the copies of the documents of arrays, by path relative to the group."""
-    if format_.zarr_format == 2:
-        suffix = "/.zarray"
-        copies = document.get("metadata") or {}
-        return {
-            key.removesuffix(suffix): copy for key, copy in copies.items() if key.endswith(suffix)
-        }
-    consolidated = document.get("consolidated_metadata")
-    return None if consolidated is None else consolidated["metadata"]
-
-
 def set_lengths(
     store: Store,
-    key: str,
+    path: str,
     format_: Format,
     lengths: Mapping[str, tuple[int, int]],
     expected: int | None = None,
 ) -> bool:
-    """Set lengths in consolidated metadata by one atomic write; return whether it was possible.
+    """Set lengths in the consolidated metadata of a group by one atomic write; return whether.
 
     ``lengths`` has the axis and its new length by path.  Nothing is changed if an array is missing
     or does not have the ``expected`` length; None replaces any.
     """
-    listed = False
+    fits = False
+    name = "/.zarray" if format_.zarr_format == 2 else ""
 
-    def change(document: Any) -> bool:
-        nonlocal listed
-        listed = False
-        copies = _copies(document, format_) or {}
-        changed = False
-        for path, (axis, length) in lengths.items():
-            if path not in copies:
-                return False
-            shape = copies[path]["shape"]
-            if expected is not None and shape[axis] != expected:
-                return False
-            changed = changed or shape[axis] != length
+    def change(copies: dict[str, Any]) -> bool:
+        nonlocal fits
+        shapes = [
+            (copies.get(array + name, {}).get("shape"), *new) for array, new in lengths.items()
+        ]
+        fits = all(
+            shape is not None and expected in (None, shape[axis]) for shape, axis, _ in shapes
+        )
+        changes = fits and any(shape[axis] != length for shape, axis, length in shapes)
+        for shape, axis, length in shapes if changes else ():
             shape[axis] = length
-        listed = True
-        return changed
+        return changes
 
-    return update_document(store, key, change) and listed
+    return update_copies(store, path, format_, change) and fits
 
 
 def invalidate_pending_commits(store: Store, key: str) -> None:
@@ -204,7 +178,7 @@ def read_committed(
     The lock is held.  ``root`` is the path of the location that was opened.
     """
     if interrupted:
-        invalidate_pending_commits(store, commit_key(format_, path))
+        invalidate_pending_commits(store, consolidated_key(format_, path))
     where = f"{store} {'/' + path!r}"
     group = format_.read(store, path)
     assert isinstance(group, GroupMetadata), "the caller has found the group"

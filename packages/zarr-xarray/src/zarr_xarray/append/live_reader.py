@@ -8,8 +8,8 @@ import xarray
 from zarr_core import open_group, resolve_store_path
 from zarr_core.names import normalise_path
 
-from zarr_xarray.append.committed_lengths import commit_key
 from zarr_xarray.backend import ZarrCoreBackend
+from zarr_xarray.consolidated_metadata import consolidated_key
 from zarr_xarray.group_store import is_opened_here
 
 if TYPE_CHECKING:
@@ -63,10 +63,11 @@ class LiveReader:
         self._store = store
         self._path = "/".join(part for part in (root, normalise_path(group or "")) if part)
         self._options = options
-        self._key: str | None = None
         self._generation: str | None = None
         self._dataset: Dataset | None = None
         try:
+            format_ = open_group(self._store, "r", path=self._path).stored.format
+            self._key = consolidated_key(format_, self._path)
             self.refresh()
         except BaseException:
             self.close()
@@ -84,14 +85,10 @@ class LiveReader:
         This takes one request if nothing has changed.  The elements of earlier datasets can still
         be read.
         """
-        generation = None if self._key is None else self._store.generation(self._key)
+        generation = self._store.generation(self._key)  # before the lengths are read
         if generation is None or generation != self._generation:
-            group = open_group(self._store, "r", path=self._path)
-            if self._key is None:
-                self._key = commit_key(group.stored.format, self._path)
-                generation = self._store.generation(self._key)  # before the lengths are read
-                group = open_group(self._store, "r", path=self._path)
-            readable: Any = group  # xarray's types are those of its own engines
+            # Any: xarray's types are those of its own engines.
+            readable: Any = open_group(self._store, "r", path=self._path)
             self._dataset = xarray.open_dataset(readable, engine=ZarrCoreBackend, **self._options)
             self._generation = generation
         return self.dataset

@@ -1,15 +1,12 @@
 """The lock of the appenders of one group, which works in every store.
 
-In a directory, the owner appends within :meth:`Store.update` of the value, which holds a lock of
-the file system until the process ends.
+It is a value that its owner creates, renews and releases.  An owner that was killed cannot release
+it, so others take it over: at once if its process no longer exists on this computer, otherwise if
+the value has not changed for some time.  A slow owner may still run then.  It cannot write, because
+:class:`LockedStore` verifies the lock between reading and replacing a value: if the lock is lost,
+nothing is written.
 
-In other stores, ``update`` may be a conditional write.  There, the lock is a value that its owner
-creates, renews and releases.  An owner that was killed cannot release it, so others take it over:
-at once if its process no longer exists on this computer, otherwise if the value has not changed
-for some time.  A slow owner may still run then.  It cannot write, because :class:`LockedStore`
-verifies the lock between reading and replacing a value: if the lock is lost, nothing is written.
-
-In both cases, the value tells the next owner whether an append was interrupted.
+The value tells the next owner whether an append was interrupted.
 """
 
 from __future__ import annotations
@@ -24,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import Location, Store, WrapperStore, ZarrError, strictjson
 from zarr_core.messages import log
-from zarr_core.stores.local import LocalStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,7 +54,6 @@ class AppendLock:
         self.key = f"{path}/{LOCK_NAME}".lstrip("/")
         self.seconds = seconds
         self.owner = secrets.token_hex(8)
-        self.exclusive = isinstance(store, LocalStore)
         self._turn = 0
         self.writing = False
         """Whether an error now leaves an incomplete append."""
@@ -69,13 +64,10 @@ class AppendLock:
         """Wait for the lock, and call a function while this object has it.
 
         The argument of ``work`` is whether the last owner was this object, another one, or one
-        that was interrupted.  It calls :meth:`begin_writing` before it writes: if it fails then,
-        the next owner receives ``"interrupted"``.  Raises LockLostError if another appender took over
-        the lock before ``work`` had returned.
+        that was interrupted.  If it fails after it has set :attr:`writing`, the next owner receives
+        ``"interrupted"``.  Raises LockLostError if another appender took over the lock before ``work``
+        had returned.
         """
-        if self.exclusive:
-            self.store.update(self.key, lambda reader: self._work(reader, work))
-            return
         previous = self._acquire()
         self.writing = previous == "interrupted"
         try:
@@ -86,20 +78,6 @@ class AppendLock:
                 self._release("interrupted" if self.writing else "free")
             raise
         self._release("free")
-
-    def begin_writing(self) -> None:
-        """Note that an error from now on leaves an incomplete append."""
-        if not self.writing and self.exclusive:
-            self.store.set(self.key, self._record("held", self._turn))
-        self.writing = True
-
-    def _work(self, reader: ByteReader | None, work: Callable[[Previous], None]) -> Buffers:
-        record = self._parse(b"" if reader is None else bytes(reader.read(0, reader.size)))
-        previous = self._previous(record, self._turn)
-        self._turn = int(record.get("turn", 0)) + 1
-        self.writing = previous == "interrupted"
-        work(previous)
-        return self._record("free", self._turn)
 
     def _previous(self, record: dict[str, Any], turn: int) -> Previous:
         """Return who had the lock last; ``turn`` is the last one of this object."""
@@ -150,16 +128,12 @@ class AppendLock:
 
     def verify(self) -> None:
         """Raise LockLostError if another appender has taken over the lock."""
-        if self.exclusive:
-            return
         value = self.store.get(self.key)
         if value is None or not bytes(value).startswith(self._head(self._turn)):
             raise LockLostError(self.key)
 
     def renew(self) -> None:
         """Renew the lock if a third of its time has passed."""
-        if self.exclusive:
-            return
         with self._guard:
             now = time.monotonic()
             if now - self._renewed > self.seconds / 3:
@@ -217,22 +191,17 @@ class AppendLock:
 class LockedStore(WrapperStore):
     """A store that writes only while a lock is held, and does not list the lock.
 
-    Unless the lock is one of the file system, every value is replaced by :meth:`Store.update` of
-    the inner store, which fails or is retried if another writer has changed the value since it was
-    read.  The lock is verified after the value was read.  So a former owner cannot replace a value
-    of the next one.
+    Every value is replaced by :meth:`Store.update` of the inner store, which fails or is retried if
+    another writer has changed the value since it was read, or excludes other writers.  The lock is
+    verified after the value was read.  So a former owner cannot replace a value of the next one.
     """
 
     def __init__(self, inner: Store, lock: AppendLock) -> None:
         super().__init__(inner)
         self.lock = lock
-        files = inner.traits.files if lock.exclusive else None
-        self.traits = self.traits._replace(batch_nbytes=0, files=files)
+        self.traits = self.traits._replace(batch_nbytes=0)
 
     def set(self, key: str, value: Buffers) -> None:
-        if self.lock.exclusive:
-            self.inner.set(key, value)
-            return
         self.update(key, lambda _: value)
 
     def update(self, key: str, change: Change) -> None:

@@ -1,0 +1,86 @@
+"""The arrays directly below a group, from its consolidated metadata or from their own documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core import Array, array_from_metadata
+from zarr_core.extension import ArrayMetadata, Location
+from zarr_core.threads import concurrent_map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from zarr_core.extension import Format, GroupMetadata, Store
+
+
+def array_at(
+    store: Store,
+    path: str,
+    format_: Format,
+    metadata: ArrayMetadata,
+    write_empty_chunks: bool | None,
+) -> Array:
+    """Return an array with some metadata, without accessing the store."""
+    config = None if write_empty_chunks is None else {"write_empty_chunks": write_empty_chunks}
+    return array_from_metadata(store, metadata, path=path, zarr_format=format_.name, config=config)
+
+
+def path_of(path: str, name: str) -> str:
+    """Return the path of a member of a group."""
+    return f"{path}/{name}" if path else name
+
+
+def consolidated_arrays(
+    store: Store,
+    path: str,
+    format_: Format,
+    group: GroupMetadata,
+    write_empty_chunks: bool | None,
+    names: Iterable[str] | None = None,
+) -> dict[str, Array]:
+    """Return the arrays directly below a group that its consolidated metadata contains.
+
+    If ``names`` are passed, only arrays with these names are returned.
+    """
+    entries = {} if group.consolidated is None else group.consolidated.entries
+    arrays = {}
+    for name in entries if names is None else names:
+        if name in entries and "/" not in name:
+            location = Location(f"{store} consolidated metadata of {name!r}")
+            metadata = format_.from_json(entries[name], location)
+            if isinstance(metadata, ArrayMetadata):
+                arrays[name] = array_at(
+                    store, path_of(path, name), format_, metadata, write_empty_chunks
+                )
+    return arrays
+
+
+def stored_arrays(
+    store: Store,
+    path: str,
+    format_: Format,
+    names: Iterable[str],
+    write_empty_chunks: bool | None,
+) -> dict[str, Array]:
+    """Return the named arrays directly below a group that exist; only their documents are read."""
+    found = concurrent_map(
+        [*names], lambda name: format_.read(store, path_of(path, name)), store.max_concurrency
+    )
+    return {
+        name: array_at(store, path_of(path, name), format_, metadata, write_empty_chunks)
+        for name, metadata in found
+        if isinstance(metadata, ArrayMetadata)
+    }
+
+
+class StaleError(Exception):
+    """The stored metadata has changed since it was read.
+
+    ``lengths`` are the lengths of the arrays along the dimension to append to, by name, if they
+    differ.
+    """
+
+    def __init__(self, path: str, lengths: Mapping[str, int] | None = None) -> None:
+        super().__init__(path)
+        self.lengths = lengths or {}
