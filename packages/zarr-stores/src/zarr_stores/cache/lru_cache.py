@@ -75,9 +75,7 @@ class LRUCacheStore(MemoryCachingStore):
         """Remove all values and listings from the cache."""
         self._memory.forget_all(self._values.prefix)
 
-    def invalidate_values(self) -> None:
-        """Remove all values, and with them all listings, from the cache."""
-        self.invalidate()
+    invalidate_values = invalidate
 
     def invalidate_keys(self) -> None:
         """Remove all listings from the cache."""
