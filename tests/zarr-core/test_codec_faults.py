@@ -24,6 +24,7 @@ class Raises(BytesToBytesCodec):
             "value": ValueError("bad bytes"),
             "own": ChunkDecodeError("bad header"),
             "system": EOFError("short"),
+            "library": CodecError("a library is missing"),
         }[self.error]
 
 
@@ -47,6 +48,20 @@ def test_mistakes_in_decode_are_not_damage(error, shards):
     assert ("damaged chunk" in str(caught.value)) is not is_ordinary_error
     assert "c/0" in str(caught.value)
     assert "acme.raises" in str(caught.value) or error == "own"
+
+
+@pytest.mark.parametrize("shards", [None, 8])
+@pytest.mark.parametrize("selection", [slice(None), 5, slice(1, 3)], ids=str)
+def test_errors_that_are_not_damage_name_the_chunk(shards, selection):
+    array = zarr.create_array(
+        shape=8, chunks=4, shards=shards, dtype="uint16", compressors=Raises("library")
+    )
+    array[:] = 3
+    with pytest.raises(CodecError, match=r"^memory://.* 'c/.*a library is missing") as caught:
+        array[selection]
+    assert not isinstance(caught.value, ChunkDecodeError)
+    with pytest.raises(CodecError, match=r"^memory://.* 'c/.*a library is missing"):
+        array[5] = 4
 
 
 @pytest.mark.parametrize("dtype", ["int16", "float64"])

@@ -84,13 +84,27 @@ def test_arrays_of_arrow():
     assert array[...].tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("dtype", ["U4", "S4", str])
-@pytest.mark.parametrize("missing", [None, np.nan, float("nan"), np.datetime64("NaT", "s")])
-def test_texts_of_missing_objects_are_not_stored(dtype, missing):
+@pytest.mark.parametrize("dtype", ["U4", "S4", str, "?"])
+@pytest.mark.parametrize(
+    "missing", [None, np.nan, float("nan"), np.datetime64("NaT", "s"), np.ma.masked]
+)
+def test_missing_objects_are_not_stored_as_text_or_booleans(dtype, missing):
     array = zarr.create_array({}, shape=2, dtype=dtype)
     for values in (["a", missing], np.array(["a", missing], object)):
         with pytest.raises(ValueError, match="missing value"):
             array[...] = values
+
+
+@pytest.mark.parametrize("dtype", ["i2", "u8", "f8", "?", "U30", str])
+@pytest.mark.parametrize("kind", ["M8[D]", "m8[ns]"])
+def test_missing_times_are_not_stored_as_numbers_or_text(dtype, kind):
+    array = zarr.create_array({}, shape=2, dtype=dtype)
+    array[...] = np.array([1, 2], kind)
+    before = array[...]
+    for values in (np.array([1, "NaT"], kind), np.array("NaT", kind)):
+        with pytest.raises(ValueError, match="missing value"):
+            array[...] = values
+    np.testing.assert_array_equal(array[...], before)
 
 
 @pytest.mark.parametrize("dtype", ["i4", "c8", "complex_float16"])

@@ -53,6 +53,21 @@ def test_filters_that_give_bytes_are_compressed(name):
     assert [codec.name for codec in array.metadata.codecs][1:] == [name, "zstd"]
 
 
+@pytest.mark.parametrize("filters", ["zstd", ["numcodecs.delta", "gzip"], "numcodecs.lz4"], ids=str)
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("default", ["auto", "blosc"])
+def test_a_compressor_among_the_filters_replaces_the_default(filters, zarr_format, default):
+    if "numcodecs.delta" in filters:
+        filters = [zarr.codec("numcodecs.delta", dtype="<u2"), *filters[1:]]
+    options = {"shape": 4, "dtype": "u2", "filters": filters, "zarr_format": zarr_format}
+    with zarr.config.set(default_compressors=default):
+        alone = zarr.create_array({}, **options)
+    assert len(alone.metadata.codecs) == 2 + isinstance(filters, list)
+    assert len(zarr.create_array({}, **options, compressors="gzip").metadata.codecs) > 2
+    alone[...] = [1, 2, 3, 4]
+    assert alone[...].tolist() == [1, 2, 3, 4]
+
+
 # --- dates without a unit ---
 
 

@@ -80,11 +80,13 @@ def archive():
     return file.getvalue()
 
 
-@pytest.fixture(params=["path", "within", "within-latency"])
+@pytest.fixture(params=["path", "file-object", "within", "within-latency"])
 def store(request, archive, tmp_path):
     (tmp_path / "a.zip").write_bytes(archive)
     if request.param == "path":
         return ZipStore(tmp_path / "a.zip", "r")
+    if request.param == "file-object":
+        return ZipStore(io.BytesIO(archive), "r")
     if request.param == "within":
         return ZipStore.within(LocalStore(tmp_path), "a.zip")
     return within(Server, archive)
@@ -92,6 +94,17 @@ def store(request, archive, tmp_path):
 
 def within(kind, archive):
     return ZipStore.within(kind(MemoryStore({"x/a.zip": archive})), "x/a.zip")
+
+
+@pytest.mark.parametrize("mode", ["w", "a", "x"])
+def test_archives_are_written_to_file_objects(mode, tmp_path):
+    with open(tmp_path / "a.zip", "w+b") if mode == "a" else io.BytesIO() as file:
+        for number in range(3):
+            with ZipStore(file, mode) as store:
+                store.set(str(number), bytes(1000 - number))
+        names = ["0", "1", "2"] if mode == "a" else ["2"]
+        assert zipfile.ZipFile(file).namelist() == names
+        assert bytes(ZipStore(file, "r").get("2")) == bytes(998)
 
 
 def test_everything_is_read_everywhere(store):

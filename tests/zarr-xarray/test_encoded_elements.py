@@ -214,10 +214,17 @@ def test_native_times_of_numpy(kind, chunks, zarr_format):
     xr.testing.assert_equal(read(other), stored)
 
 
-@pytest.mark.parametrize("dtype", ["S3", "U3", "T", "O"])
+@pytest.mark.parametrize("chunks", [{}, {"x": 1}], ids=["whole", "Dask"])
+def test_single_bytes_are_not_joined(chunks, zarr_format):
+    ds = line(np.array([b"a", b"b"]))
+    to_zarr(ds.chunk(chunks) if chunks else ds, store := {}, zarr_format=zarr_format)
+    assert read(store).a.values.tolist() == [b"a", b"b"]
+
+
+@pytest.mark.parametrize("dtype", ["S1", "S3", "U3", "T", "O"])
 def test_fill_values_of_text_are_masked(dtype, zarr_format):
     store = zarr_core.MemoryStore()
-    fill, other = (b"no", b"ab") if dtype == "S3" else ("no", "ab")
+    fill, other = {"S1": (b"n", b"a"), "S3": (b"no", b"ab")}.get(dtype, ("no", "ab"))
     ds = line(np.array([fill, other], np.dtypes.StringDType() if dtype == "T" else dtype))
     to_zarr(ds, store, encoding={"a": {"_FillValue": fill}}, zarr_format=zarr_format)
     found = read(store).a.values

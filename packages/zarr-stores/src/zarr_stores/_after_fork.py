@@ -27,8 +27,7 @@ def register_after_fork(owner: T, reinitialize: Callable[[T], object]) -> None:
 
 def _after_fork() -> None:
     for reference, reinitialize in list(_owners.values()):
-        owner = reference()
-        if owner is not None:
+        if (owner := reference()) is not None:
             reinitialize(owner)
 
 

@@ -111,6 +111,8 @@ def check_new(variable: Variable, encoded: Variable, name: Hashable, location: s
         location, str(name), variable.dims, encoded.dtype, added,
         {**variable.encoding, "units": added.get("units")}, variable.dtype, is_new=True,
     )  # fmt: skip
+    if encoded.dtype == "S1" and encoded.ndim:  # xarray would read the last dimension as one text
+        encoded.data = encoded.data.astype("S2")
     is_time = variable.dtype == object and encoded.dtype.kind in "iuf" and "units" in added
     if form.changes_nothing or not (variable.dtype.kind in "mMbiufc" or is_time):
         return encoded  # xarray stores text as it is, and missing text as ""
@@ -147,25 +149,23 @@ def encode(values: NDArray, form: StoredForm) -> NDArray:
         data = np.asarray(_xarray.encode_variable(variable, name=form.name).data)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(_error_message(form, f"they cannot be encoded ({error})")) from error
-    try:
-        stored = data.astype(form.dtype, casting="same_kind", copy=False)
-    except TypeError:
-        raise ValueError(_error_message(form, f"their data type is {data.dtype}")) from None
-    _check(variable.values, stored, form)
-    return stored
+    if not np.can_cast(data.dtype, form.dtype, "same_kind"):
+        raise ValueError(_error_message(form, f"their data type is {data.dtype}"))
+    data = data.astype(form.dtype, copy=False)
+    _check(variable.values, data, form)
+    return data
 
 
 def decode(values: NDArray, form: StoredForm, decode_times: Any = None) -> NDArray:
     """Decode stored elements, as xarray does."""
-    raw = Variable(form.dims, values, dict(form.attributes))
-    decoded: NDArray = conventions.decode_cf_variable(
+    decoded = conventions.decode_cf_variable(
         form.name,
-        raw,
+        Variable(form.dims, values, dict(form.attributes)),
         stack_char_dim=False,
         decode_times=decode_times or time_decoder(form.attributes),
         decode_timedelta=True if form.decoded_dtype.kind == "m" else None,
-    ).values
-    return decoded
+    )
+    return np.asarray(decoded.values)
 
 
 def time_decoder(attributes: Mapping[Any, Any]) -> Any:

@@ -198,7 +198,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
             except ChunkDecodeError as error:
                 read_again = partial(reader.read, key, selection, out)
                 is_stored = decode_again(reader.store, key, error, read_again)
-        except (ChunkDecodeError, MissingChunkError, MemoryError) as error:
+        except (CodecError, MemoryError) as error:
             raise self.located(key, reader.codecs.decoded.shape, error) from error
         if not is_stored:
             self._fill_missing(key, out)
@@ -246,7 +246,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
                         out[out_selection] = (
                             array[part] if type(part) is tuple else take(array, part)
                         )
-            except (ChunkDecodeError, MemoryError) as error:
+            except (CodecError, MemoryError) as error:
                 raise self.located(key, shape, error) from error
 
     def _fill_missing(self, key: str, out: Array, region: Any = ...) -> None:

@@ -51,8 +51,8 @@ def _one_object(value: Any) -> np.ndarray[Any, Any]:
 
 def to_array(value: Any, dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
     """Convert an array-like to a NumPy array; values with a dtype keep it."""
-    if dtype is not None and dtype.kind in "TSU":
-        _check_missing_texts(value)
+    if dtype is not None:
+        _check_representable(value, dtype)
     if dtype is None or hasattr(value, "__array__"):
         dtype = None
         _check_missing(value)
@@ -105,19 +105,23 @@ def _check_missing(value: Any) -> None:
         raise ValueError(f"{kind} elements cannot be stored; replace them with {remedy}")
 
 
-def _check_missing_texts(value: Any) -> None:
-    """Raise a ValueError for objects that NumPy would convert to a text such as ``None``."""
-    dtype = getattr(value, "dtype", _OBJECT)
-    if isinstance(value, str | bytes) or not (dtype == _OBJECT or hasattr(dtype, "na_object")):
-        return
-    for item in np.asarray(value, _OBJECT).flat:
+def _check_representable(value: Any, dtype: np.dtype[Any]) -> None:
+    """Raise a ValueError for missing elements that NumPy would convert to a text, False or a number."""
+    given = getattr(value, "dtype", _OBJECT)
+    items: Any = ()
+    is_object = given == _OBJECT or hasattr(given, "na_object")
+    if is_object and dtype.kind in "TSUb" and not isinstance(value, str | bytes | bool):
+        items = np.asarray(value, _OBJECT).flat
+    elif isinstance(given, np.dtype) and given.kind in "mM" and dtype.kind not in "mMOV":
+        items = np.asarray(value)[np.isnat(value)]
+    for item in items:
         try:
-            is_missing = item is None or bool(item != item)  # NaN, NaT
+            equal = item is not None and bool(item == item)
         except (TypeError, ValueError):  # pandas.NA has no truth value
-            is_missing = True
-        if is_missing:
+            equal = False
+        if not equal:  # None, NaN, NaT or a masked element
             raise ValueError(
-                f"{item!r} is not a string, and the data type has no missing value; replace missing "
+                f"{item!r} cannot be stored as {dtype}, which has no missing value; replace missing "
                 "values, for example with an empty string"
             )
 

@@ -20,6 +20,7 @@ from zarr_core.normalize.codecs import (
     TRANSPOSE,
     VARIABLE_GRID,
     is_auto,
+    is_compressor,
     parse_codec_chain,
     parse_codecs,
     sharded,
@@ -129,9 +130,14 @@ def fill_value_errors(location: Location | str) -> Iterator[None]:
 
 
 def _compressors(format_: Format, arguments: Mapping[str, Any]) -> Any:
-    """The compressors of a new array, by default those of the settings or the format."""
-    compressors: Any = arguments["compressors"]
+    """The compressors of a new array, by default those of the settings or the format.
+
+    A compressor among the filters replaces the default one.
+    """
+    compressors, filters = arguments["compressors"], arguments["filters"]
     if is_auto(compressors):
+        if not is_auto(filters) and any(map(is_compressor, parse_codecs(filters))):
+            return None
         compressors = config.settings.default_compressors
     if is_auto(compressors) and format_.compressors is not None:
         compressors = format_.compressors

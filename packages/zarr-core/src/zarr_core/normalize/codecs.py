@@ -139,6 +139,17 @@ def codec_kind(definition: ExtensionDefinition) -> int | None:
     return kinds[0]
 
 
+def is_compressor(definition: ExtensionDefinition) -> bool:
+    """Whether a codec encodes bytes to fewer bytes, as checksums and base64 do not."""
+    if codec_kind(definition) != 2:
+        return False
+    codec = create_extension("codec", definition, complete=False)
+    try:
+        return codec.encoded_size(4096) is None and len(codec.encode(bytes(4096), 4096)) < 4096
+    except Exception:  # not for any content, such as a codec for images
+        return False
+
+
 def sharded(
     chunk_shape: tuple[int, ...], codecs: list[ExtensionDefinition], index_location: str
 ) -> list[ExtensionDefinition]:

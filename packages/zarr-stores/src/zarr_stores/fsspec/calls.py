@@ -109,15 +109,15 @@ class Calls:
         except ZarrError:
             raise
         except Exception as error:
-            if kind is StoreReadError and isinstance(error, MISSING) and not _is_bucket(error):
+            reading, denied = kind is StoreReadError, _is_denied(error)
+            if reading and isinstance(error, MISSING) and not _is_bucket(error):
                 raise
-            if kind is StoreReadError and self.denied_is_missing and _is_denied(error):
+            no_entry = isinstance(error, KeyError) and "no item named" in str(error)  # of zipfile
+            if reading and (no_entry or (denied and self.denied_is_missing)):
                 raise FileNotFoundError(key) from None
-            text = _reason(error)
-            masked = self._location.mask_secrets(text)
+            masked = self._location.mask_secrets(text := _reason(error))
             cause = error if masked == text else None  # the original text contains a secret
-            may_be_missing = kind is StoreReadError and _is_denied(error)
-            hints = (remedy(masked), DENIED_IS_MISSING if may_be_missing else None)
+            hints = (remedy(masked), DENIED_IS_MISSING if reading and denied else None)
             advice = "".join(f"; {hint}" for hint in hints if hint)
             failure = kind(f"cannot be {done}: {masked}{advice}", self._store, key)
             failure.unanswered = isinstance(error, TimeoutError | ConnectionError)

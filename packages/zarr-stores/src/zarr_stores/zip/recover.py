@@ -89,10 +89,9 @@ def _entries(archive: Archive, path: object) -> Iterator[ZipInfo]:
         info.CRC, info.compress_size, info.file_size = checksum, compressed, size
         # A writer stores checksum and sizes after the value: with zeros it was killed during the
         # value, unless the value is empty, so that the next header follows.
-        if not (checksum or compressed or size):
-            following = bytes(source.read(start, min(2, source.size - start)))
-            if following != b"PK":
-                return
+        is_empty = not (checksum or compressed or size)
+        if is_empty and source.read(start, min(2, source.size - start)) != b"PK":
+            return
         yield info
         position = start + compressed
 

@@ -11,7 +11,9 @@ import os
 import threading
 import weakref
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from shutil import copyfileobj
+from tempfile import mkstemp
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from urllib.parse import quote, unquote
 from zipfile import ZIP_STORED
 
@@ -62,8 +64,8 @@ class ZipStore(ReaderStore):
 
     Parameters
     ----------
-    path : str or os.PathLike
-        Path of the file.
+    path : str, os.PathLike or binary file object
+        Path of the file.  Of a file object, the store uses a temporary copy; ``close`` writes it back.
     mode : {"a", "r", "w", "x"}
         ``"a"``: read and append; the file is created by the first write.  ``"r"``: read
         only.  ``"w"``: replace the file.  ``"x"``: create the file; it must not exist.
@@ -105,7 +107,7 @@ class ZipStore(ReaderStore):
 
     def __init__(
         self,
-        path: str | os.PathLike[str] | tuple[Store, str],
+        path: str | os.PathLike[str] | BinaryIO | tuple[Store, str],
         mode: Literal["a", "r", "w", "x"] = "a",
         compression: int = ZIP_STORED,
         read_only: bool = False,
@@ -115,21 +117,29 @@ class ZipStore(ReaderStore):
         if compression not in METHODS:
             reason = f"compression must be ZIP_STORED or ZIP_DEFLATED, not {compression!r}"
             raise StoreError(reason, store=path)
-        self.path: str | None = None
-        """Absolute path of the file; None if the archive is a value of another store."""
+        self.path = ""
+        """Absolute path of the file; empty if the archive is a value of another store."""
+        self._file_object: BinaryIO | None = None
         self.read_only = read_only or mode == "r" or isinstance(path, tuple)
-        self._location: ArchiveLocation
         if isinstance(path, tuple):
             inner, key = path
             if mode in ("w", "x") and not read_only:
                 reason = f'an archive in another store cannot be written, as mode="{mode}" requires'
                 raise StoreError(reason, store=inner, key=key)
-            self._location = inner, check_key(key)
+            self._location: ArchiveLocation = inner, check_key(key)
             self.max_concurrency = inner.max_concurrency
         elif isinstance(path, str | os.PathLike):
             self._location = self.path = os.path.abspath(os.fspath(path))
+        elif hasattr(path, "seek"):
+            descriptor, self.path = mkstemp(".zip")
+            weakref.finalize(self, os.unlink, self.path)
+            with open(descriptor, "wb") as copy:
+                if mode in ("a", "r"):
+                    path.seek(0)
+                    copyfileobj(path, copy)
+            self._location, self._file_object = self.path, path
         else:
-            raise StoreError("must be a path", store=repr(path))
+            raise StoreError("must be a path or a binary file object", store=repr(path))
         self._compression = compression
         self._guard = threading.RLock()
         register_after_fork(self, ZipStore._reinitialize)
@@ -138,7 +148,7 @@ class ZipStore(ReaderStore):
         self._opened: Archive | None = None
         self._updates = 0
         if mode in ("w", "x") and not self.read_only:
-            self._open_writer(empty=True, exclusive=mode == "x")
+            self._open_writer(empty=True, exclusive=mode == "x" and not self._file_object)
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
@@ -289,7 +299,7 @@ class ZipStore(ReaderStore):
     def erase(self, key: str) -> None:
         check_name(key)
         self._require_writable(key)
-        if not os.path.exists(self._file):
+        if not os.path.exists(self.path):
             return
         with self._locked():
             stored = self.exists(key)
@@ -306,7 +316,7 @@ class ZipStore(ReaderStore):
             super().erase_prefix(prefix)
             return
         self._require_writable(prefix)
-        if not os.path.exists(self._file):
+        if not os.path.exists(self.path):
             return
         with self._guard:
             with self._locked():
@@ -314,11 +324,6 @@ class ZipStore(ReaderStore):
             if stored:
                 self.close()
                 self._open_writer(empty=True)
-
-    @property
-    def _file(self) -> str:
-        assert self.path is not None  # otherwise the store is read-only
-        return self.path
 
     def update(self, key: str, change: Change) -> None:
         check_name(key)
@@ -344,8 +349,8 @@ class ZipStore(ReaderStore):
     def _open_writer(self, *, empty: bool, exclusive: bool = False) -> Writer:
         try:
             if not empty:
-                os.makedirs(os.path.dirname(self._file), exist_ok=True)
-            writer = Writer(self._file, empty=empty, exclusive=exclusive)
+                os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            writer = Writer(self.path, empty=empty, exclusive=exclusive)
         except OSError as error:
             reason = f"cannot be written: {error.strerror}"
             if exclusive and isinstance(error, FileExistsError):
@@ -385,6 +390,11 @@ class ZipStore(ReaderStore):
             self._writer = self._opened = None
             if finisher is not None:
                 self._write_directory(finisher)
+                if self._file_object is not None:
+                    self._file_object.seek(0)
+                    with open(self.path, "rb") as copy:
+                        copyfileobj(copy, self._file_object)
+                    self._file_object.truncate()
 
     def _write_directory(self, write: Callable[[], object]) -> None:
         try:
