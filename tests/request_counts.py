@@ -14,7 +14,7 @@ from object_stores import s3_options
 from servers.azure_server import AzureServer
 from servers.gcs_server import GcsServer
 from servers.gcs_writes import writable
-from servers.http_server import NginxServer
+from servers.http_server import NginxDavServer, NginxServer
 from servers.proxy import Proxy
 from servers.redis_server import RedisServer
 from servers.s3_server import MotoServer
@@ -200,6 +200,10 @@ def _http(server: Any, url: str, place: str) -> Store:
     return ObjectStore.from_url(f"{url}/{place}")
 
 
+def _webdav(server: Any, url: str, place: str) -> Store:
+    return ObjectStore.from_url(f"{url}/dav/{place}", webdav=True, conditional=False)
+
+
 def _redis(server: Any, url: str, place: str) -> Store:
     return RedisStore(f"{url.replace('http', 'redis')}/0?prefix={place}")
 
@@ -209,6 +213,7 @@ STORES: dict[str, tuple[type[Server], Callable[[Any, str, str], Store]]] = {
     "Google Cloud": (GcsServer, _gcs),
     "Azure": (AzureServer, _azure),
     "HTTP": (NginxServer, _http),
+    "WebDAV": (NginxDavServer, _webdav),
     "Redis": (RedisServer, _redis),
 }
 
@@ -233,7 +238,7 @@ def served(name: str) -> Iterator[tuple[Store, Proxy]]:
             )
             store = connect(target, proxy.url, PLACE)
             stack.callback(store.close)
-            if isinstance(server, NginxServer):
+            if isinstance(server, NginxServer) and not isinstance(server, NginxDavServer):
                 fill(zarr.LocalStore(server.root / PLACE))
             else:
                 fill(store)

@@ -123,7 +123,7 @@ def test_an_inner_chunk_as_large_as_its_shard(refused, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("method", "shards"), [("STORED", 12), ("DEFLATED", None), ("DEFLATED", 12)]
+    ("method", "shards"), [("STORED", 12), ("DEFLATED", None), ("DEFLATED", 12), ("BZIP2", None)]
 )
 def test_entries_of_zip_archives(refused, tmp_path, method, shards):
     memory = zarr.MemoryStore()
@@ -273,13 +273,15 @@ def server():
 @pytest.mark.parametrize("length", [200 * 10**9, None])
 @pytest.mark.parametrize(
     ("through", "key"),
-    [("", "c/0"), ("", "zarr.json"), ("fsspec+", "c/0"), ("fsspec+", "zarr.json")],
+    [("", "c/0"), ("", "zarr.json"), ("dav", "c/0"), ("fsspec+", "c/0"), ("fsspec+", "zarr.json")],
 )
 def test_responses(refused, server, through, key, length):
     url, handler = server
     handler.hostile, handler.length = key, length
     options = {"retry_config": {"max_retries": 0}}
-    if through:
+    if through == "dav":
+        options["webdav"] = True
+    elif through:
         options, url = {"timeout": 10, "retry_timeout": 1}, through + url
     limit = {"ZARR_CORE_MAX_METADATA_NBYTES": str(1 << 24)}
     refused(url, "Error: ", limit, **options)

@@ -26,6 +26,7 @@ def places(address, tls):
     yield "gs://b/x", {"base_url": web, "anon": True}
     yield "az://b/x", {"endpoint": web, "account_name": "n", "account_key": "a2V5"}
     yield f"{web}/x", {}
+    yield f"{web}/dav", {"webdav": True}
     yield f"fsspec+{web}/x", {}
     yield "fsspec+s3://b/x", {"endpoint_url": web, "key": "a", "secret": "s"}
     yield f"redis{'s' * tls}://{address}/0", {}
@@ -136,8 +137,8 @@ def test_a_server_that_is_never_reached_is_reported_soon(server, tls, tmp_path):
             (call, *kind)
             for call in LIMIT
             for kind in kinds
-            # HTTP is read-only.
-            if call == "open" or not kind[0].startswith(("http", "fsspec+http"))
+            # HTTP without WebDAV is read-only.
+            if call == "open" or not kind[0].startswith(("http", "fsspec+http")) or kind[1]
         ]
         taken = {call[:2]: pool.submit(seconds, *call) for call in calls}
         slow = {

@@ -18,7 +18,7 @@ from object_stores import gcs_environment, s3_options
 from servers.azure_server import AzureServer
 from servers.gcs_server import DurableGcsServer, GcsServer
 from servers.gcs_writes import writable
-from servers.http_server import NginxServer
+from servers.http_server import NginxDavServer, NginxServer, WebDavServer
 from servers.mongo_server import MongoServer
 from servers.postgres_server import PostgresServer
 from servers.proxy import Proxy
@@ -58,8 +58,12 @@ def url_and_options(server):
             account = gcs_environment(place)["GOOGLE_SERVICE_ACCOUNT_KEY"]
             options = {"base_url": place, "service_account_key": account}
             return f"gs://{server.bucket}/{name}", options
+        case NginxDavServer():
+            return f"{server.dav_url}{name}", {"webdav": True, "conditional": False}
         case NginxServer():
             return server.url, {}
+        case WebDavServer():
+            return f"{server.url}/{name}", {"webdav": True, "conditional": False}
 
 
 class WritableGcsServer(DurableGcsServer):
@@ -116,14 +120,17 @@ class UnreachableAzureServer(AzureServer):
         super().close()
 
 
-DURABLE = [
+ATOMIC = [
     SeaweedServer,
     UnreachableAzureServer,
     WritableGcsServer,
+    NginxDavServer,
     RedisServer,
     PostgresServer,
     MongoServer,
 ]
+# WsgiDAV overwrites files in place, so a killed one leaves half values until they are repeated.
+DURABLE = [*ATOMIC, WebDavServer]
 ROWS = 500
 
 
@@ -210,13 +217,16 @@ def write_and_read_through_an_outage(server, seconds):
     assert np.array_equal(again[...], rows(writes.number))
 
 
-@servers(DURABLE, slow=[UnreachableAzureServer, WritableGcsServer])
+@servers(DURABLE, slow=[UnreachableAzureServer, WebDavServer, WritableGcsServer])
 def test_calls_survive_a_restart_of_the_server(server):
     write_and_read_through_an_outage(server, 1)
 
 
 # They apply a change of a part once, although a response may be lost.
-@servers(DURABLE, slow=[UnreachableAzureServer, WritableGcsServer])
+@servers(
+    [kind for kind in ATOMIC if kind is not NginxDavServer],
+    slow=[UnreachableAzureServer, WritableGcsServer],
+)
 def test_parts_of_chunks_are_changed_once_in_an_outage(server):
     url, options = url_and_options(server)
     array = zarr.create_array(
@@ -295,12 +305,12 @@ def fail_in_an_outage(server, seconds, **limits):
     assert np.array_equal(array[...], rows(0))
 
 
-@servers(DURABLE, slow=[UnreachableAzureServer, WritableGcsServer])
+@servers(ATOMIC, slow=[UnreachableAzureServer, WritableGcsServer])
 def test_a_failed_call_names_the_chunks_that_are_missing_and_can_be_repeated(server):
     fail_in_an_outage(server, 0, retry_timeout=0.2, connect_timeout=0.3)
 
 
-@servers(DURABLE, slow=DURABLE)
+@servers(ATOMIC, slow=ATOMIC)
 def test_a_call_fails_after_an_outage_that_exceeds_the_limit(server):
     fail_in_an_outage(server, 20, retry_timeout=10)
 
@@ -333,7 +343,7 @@ def test_a_failed_copy_names_the_keys_that_are_missing_and_can_be_repeated(own_s
     assert np.array_equal(zarr.open_array(store, path="a")[...], rows(1))
 
 
-HUNG = [SeaweedServer, NginxServer, AzureServer, GcsServer]
+HUNG = [SeaweedServer, WebDavServer, NginxServer, AzureServer, GcsServer]
 
 
 @pytest.mark.parametrize("kind", HUNG, ids=lambda kind: kind.name)
@@ -387,7 +397,7 @@ CALLS_ON = {
 
 
 # One store class each: the other servers have the class of SeaweedFS.
-ONE_OF_A_KIND = {"seaweed", "redis", "postgres", "mongo", "fsspec-s3"}
+ONE_OF_A_KIND = {"seaweed", "wsgidav", "redis", "postgres", "mongo", "fsspec-s3"}
 
 
 def calls_on(names):

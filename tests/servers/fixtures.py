@@ -13,7 +13,7 @@ from servers import watchdog
 from servers.azure_server import AzureServer
 from servers.gcs_server import GcsServer
 from servers.gcs_writes import WritableGcs, writable
-from servers.http_server import NginxServer, PlainHttpServer
+from servers.http_server import NginxServer, PlainHttpServer, WebDavServer
 from servers.mongo_server import MongoServer
 from servers.postgres_server import PostgresServer
 from servers.proxy import Proxy
@@ -99,6 +99,7 @@ postgres_server = shared_fixture(PostgresServer)
 sftp_server = shared_fixture(SftpServer)
 s3_server = shared_fixture(MotoServer)
 http_server = shared_fixture(NginxServer)
+webdav_server = shared_fixture(WebDavServer)
 plain_http_server = shared_fixture(PlainHttpServer)
 s3_durable = shared_fixture(SeaweedServer)
 azure_server = shared_fixture(AzureServer)

@@ -11,7 +11,7 @@ if __name__ == "__main__":
 
 from servers.azure_server import AzureServer
 from servers.gcs_server import GcsServer
-from servers.http_server import NginxServer, PlainHttpServer
+from servers.http_server import NginxServer, PlainHttpServer, WebDavServer
 from servers.mongo_server import MongoServer
 from servers.postgres_server import PostgresServer
 from servers.redis_server import RedisServer
@@ -31,6 +31,7 @@ KINDS: tuple[type[Server], ...] = (
     AzureServer,
     GcsServer,
     NginxServer,
+    WebDavServer,
     PlainHttpServer,
 )
 

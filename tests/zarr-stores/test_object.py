@@ -46,6 +46,7 @@ SECRET = "BEEFc0ffee4242secret"
         ("abfss://c@acc.dfs.core.windows.net/p", {"skip_signature": True}, "AzureStore", "az://c/p"),
         ("https://h/p/q.zarr", {}, "HTTPStore", "https://h/p/q.zarr"),
         ("http://h:8000/", {}, "HTTPStore", "http://h:8000"),
+        ("https://h/p/q", {"webdav": True}, "HTTPStore", "https://h/p/q"),
     ],
 )  # fmt: skip
 def test_urls(url, options, kind, expected, monkeypatch):
@@ -151,6 +152,7 @@ CREDENTIALS = {
     "proxy": ("https://h/p", {"client_options": {"proxy_url": f"http://me:{SECRET}@proxy"}}),
     "password": (f"https://me:{SECRET}@h/p", {}),
     "signature": (f"https://h/p?X-Amz-Signature={SECRET}", {}),
+    "password dav": (f"https://me:{SECRET}@h/p", {"webdav": True}),
 }
 
 
@@ -189,15 +191,18 @@ def signed(case, request, proxy_before):
         (f"me:{SECRET}@", "") if case == "password" else ("", f"?X-Amz-Signature={SECRET}")
     )
     url = f"http://{user}{address}/none{query}"
-    return ObjectStore.from_url(url, **options), server.stop
+    return ObjectStore.from_url(url, webdav=True, **options), server.stop
 
 
 @pytest.mark.parametrize("case", ["password", "signature", "azure"])
 def test_errors_contain_no_signed_urls(case, request, proxy_before):
     store, fail = signed(case, request, proxy_before)
     fail()
-    calls = [lambda: store.get("k"), lambda: store.exists("k")]
-    for call in [*calls, lambda: store.list_dir("")] if case == "azure" else calls:
+    for call in (
+        lambda: store.get("k"),
+        lambda: store.exists("k"),
+        lambda: list(store.list_dir("")),
+    ):
         with pytest.raises(StoreError) as caught:
             call()
         assert SECRET not in "".join(traceback.format_exception(caught.value))
@@ -296,6 +301,19 @@ def test_a_service_without_conditions_is_detected(tmp_path):
     assert bytes(store.get("n")) == b"new"
     with pytest.raises(StoreError, match="pickle"):
         pickle.dumps(store)
+
+
+def test_another_store_of_obstore_has_a_root(tmp_path):
+    from obstore.store import MemoryStore
+
+    inner = MemoryStore()
+    store = ObjectStore(inner, root="a/b")
+    assert list(store.list()) == []
+    zarr.create_array(store, path="x", data=np.arange(5))
+    assert sorted(item["path"] for page in inner.list() for item in page)[0].startswith("a/b/x/")
+    assert zarr.open_array(ObjectStore(inner, root="/a/b/x/"))[3] == 3
+    assert store != ObjectStore(inner)
+    assert store == ObjectStore(inner, root="a/b/")
 
 
 def test_a_store_of_obstore_can_be_opened(tmp_path):
@@ -416,12 +434,10 @@ def test_a_bucket_may_be_copied_to_one_of_its_name_elsewhere():
     from obstore.store import S3Store
     from zarr_transfer.plan import is_within_location
 
-    def bucket(endpoint, prefix=None):
+    def bucket(endpoint, root=""):
         options = {"endpoint": endpoint, "access_key_id": "x", "secret_access_key": "y"}
         client = {"allow_http": True}
-        return ObjectStore(
-            S3Store("data", prefix=prefix, **options, region="r", client_options=client)
-        )
+        return ObjectStore(S3Store("data", **options, region="r", client_options=client), root=root)
 
     here, there = bucket("http://127.0.0.1:1"), bucket("http://127.0.0.1:2")
     assert not is_within_location(there, "a.zarr", here, "a.zarr")

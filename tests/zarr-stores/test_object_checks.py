@@ -73,6 +73,7 @@ def test_urls_of_buckets_that_have_all_their_parts(url):
         ("az://b", {}, "obstore rejects the URL.*AZURE_STORAGE_ACCOUNT_NAME"),
         ("https://", {}, "obstore rejects the URL"),
         ("s3://b", {"secret": SECRET, "secret_access_key": "other"}, "secret and .* contradict"),
+        ("s3://b", {"webdav": True}, "webdav"),
         # of s3fs
         ("s3://b", {"session": "a session"}, r"option session is not supported; use fsspec\+s3://"),
         ("s3://b", {"version_aware": True}, "option version_aware is not supported; use fsspec"),

@@ -1,9 +1,11 @@
-"""The store tests with the servers of S3, Azure and Google Cloud."""
+"""The store tests with S3, Azure and WebDAV servers."""
 
 from uuid import uuid4
 
 import pytest
-from object_stores import azure_environment, gcs_environment, s3_environment
+from object_stores import NO_RETRIES, azure_environment, gcs_environment, s3_environment
+from servers import places
+from servers.requirement import unavailable
 from store_contract import StoreContract
 from zarr_conformance.kit.store_keys import GOOD_KEYS
 from zarr_core.extension import ByteRange, StoreKeyError, ValueReplacedError
@@ -74,3 +76,76 @@ class TestGoogle(ObjectContract):
     examples = 5
     fixture, environment = "gcs_writable", staticmethod(lambda it: gcs_environment(it.url))
     address = "gs://{0.bucket}"
+
+
+class WebDavContract(ObjectContract):
+    """A WebDAV server, with files, directories and times in seconds."""
+
+    key_may_be_prefix = False
+    # A directory is not a value, but its name is used; empty directories remain; the tag of a
+    # file is its size and the second of the last write.
+    test_key_that_is_a_prefix_works_or_raises = None
+    test_erase = None
+    test_generation_changes_with_value = None
+    # Names are the operating system's, which the servers say nothing about.
+    test_long_key_works_or_raises = None
+    test_deep_keys = None
+    test_concurrent_updates_lose_nothing = None  # one writer, with the locks of any store
+
+    def make(self, tmp_path):
+        directory = self.server.root / "dav" / str(uuid4())
+        directory.mkdir(parents=True)
+        return self._at(f"{self.server.url}/dav/{directory.name}")
+
+    def again(self, store, *, read_only):
+        return self._at(store.url, read_only=read_only)
+
+    def _at(self, url, **options):
+        return ObjectStore.from_url(
+            url, webdav=True, conditional=False, retry_config=NO_RETRIES, **options
+        )
+
+    def test_a_collection_is_not_a_value(self, store):
+        store.set("a/b/k", b"v")
+        for key in ("a", "a/b"):
+            assert store.get(key) is None
+            assert not store.exists(key)
+            assert store.getsize(key) is None
+            assert store.open_value(key) is None
+            assert store.get_partial_values([(key, ByteRange(0, 4))]) == [None]
+        assert bytes(store.get("a/b/k")) == b"v"
+
+    def test_erased_keys_are_missing(self, store):
+        self._fill(store)
+        store.erase_values(["foo/c/1", "foo/zarr.json", "none", "no/ne"])
+        store.erase("foo/c/0")
+        store.erase("foo/c/0")
+        assert sorted(store.list()) == ["foobar/zarr.json", "zarr.json"]
+        assert store.list_dir("foo/c/") == ([], [])
+
+
+class TestWsgiDav(WebDavContract):
+    """It overwrites files in place: concurrent readers get an error for a short body."""
+
+    test_reads_during_writes_are_consistent = None
+
+    @pytest.fixture(autouse=True)
+    def _server(self, webdav_server):
+        self.server = webdav_server
+
+
+class TestNginx(WebDavContract):
+    """It does not list names that begin with a full stop."""
+
+    @pytest.fixture(autouse=True)
+    def _server(self, http_server):
+        if not http_server.lists:
+            package = "apt-get install libnginx-mod-http-dav-ext"
+            unavailable(places.how_to_get("the module of nginx for PROPFIND", package))
+        self.server = http_server
+
+    @pytest.mark.parametrize(
+        "key", [key for key in GOOD_KEYS if "\n" not in key and "/." not in f"/{key}"], ids=ascii
+    )
+    def test_unusual_keys_are_valid(self, store, key):
+        StoreContract.test_unusual_keys_are_valid(self, store, key)

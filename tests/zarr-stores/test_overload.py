@@ -39,6 +39,7 @@ PLACES = {
         "az://b/d", {"endpoint": f"{url}/a", "account_name": "a", "skip_signature": True}
     ),
     "https": lambda url: (f"{url}/d", {}),
+    "webdav": lambda url: (f"{url}/d", {"webdav": True}),
     "fsspec": lambda url: (f"fsspec+{url}/d", {}),
 }  # fmt: skip
 
@@ -61,7 +62,7 @@ def test_requests_are_repeated(place, status):
         assert store.read_only == (place in ("https", "fsspec"))
 
 
-@pytest.mark.parametrize("place", ["s3", "https", "fsspec"])
+@pytest.mark.parametrize("place", ["s3", "webdav", "fsspec"])
 def test_requests_are_repeated_for_a_time(place):
     with overloaded(1_000_000) as server:
         store = store_at(place, server, retry_timeout=1)

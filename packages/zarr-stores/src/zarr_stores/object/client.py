@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from zarr_core.engine.scratch import remote_memory
 from zarr_core.extension import StoreError, StoreReadError
+from zarr_core.messages import log
 from zarr_core.threads import call_interruptibly, waiting
 
 from zarr_stores._attempts import Attempts, reached
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from zarr_core.extension import Buffers
     from zarr_core.interfaces.store import Listing
 
+    Directory = tuple[list[tuple[str, int]], list[str]]
+
 T = TypeVar("T")
 
 _MULTIPART = 1 << 25  # bytes; larger values go in several requests
@@ -39,6 +42,9 @@ _PIECE = 1 << 16
 _PIECES = 8  # that are received at a time
 _BODY_NBYTES = 1 << 21  # memory of a body that is streamed, beside its buffer
 _BUFFERS = (bytes, bytearray, memoryview)
+_DIRECTORIES = 100_000  # of a WebDAV server that are known to exist
+_FIRST_SECONDS = 2.0  # for the first file of a directory
+_WRITES = 8  # attempts on a WebDAV server, which must create directories first
 
 
 class Client:
@@ -47,14 +53,20 @@ class Client:
     def __init__(
         self,
         store: Any,
+        root: str,
         max_concurrency: int,
+        listing: bool,
         denied_is_missing: bool = False,
     ) -> None:
         self.store = store
         self.denied_is_missing = denied_is_missing
-        self.location = location_of(store)
+        self.root = root
+        self.location = location_of(store, root)
         self._named = str(self.location)
         self._server = (*urlsplit(self.location.url)[:2], self.location.server)
+        self._files = self.location.kind == "HTTPStore"
+        self._collections = self._files and listing
+        self._directories: dict[str, threading.Event | None] = {}
         # One token per concurrent request; faster than threading.Semaphore.
         self._tokens: SimpleQueue[None] = SimpleQueue()
         for _ in range(max_concurrency):
@@ -80,7 +92,7 @@ class Client:
                 if not changes:
                     return self._send_first(request)
                 with suppress(FileNotFoundError):
-                    self._send_first(lambda store: store.head("zarr.json"))
+                    self._send_first(lambda store: store.head(f"{self.root}zarr.json"))
             used = self.store
             try:
                 return request(used)
@@ -148,14 +160,18 @@ class Client:
         check_not_forked(self._named)
         try:
             options = {} if wanted is None or not self.has_ranges else {"range": wanted}
-            result = self._send(lambda store: store.get(key, options=options))
+            result = self._send(lambda store: store.get(self.root + key, options=options))
         except Exception as error:
             if self._is_missing(error) or (self.denied_is_missing and errors.is_denied(error)):
                 return None
             if wanted is not None and errors.is_about_range(error):
                 return self._without_range(key, wanted, error)
+            if errors.is_answered(error) and self._is_collection(key):
+                return None
             raise self._failure(StoreReadError, "read", error, key) from None
         self._seen = True
+        if _is_anonymous(result.meta) and self._is_collection(key):
+            return None  # the response is a page for browsers
         coding = coding_of(result)
         return self._decoded(key, result, coding, limit) if coding else result
 
@@ -177,6 +193,18 @@ class Client:
             text = f"has the Content-Encoding {coding!r} and more than {most} bytes; copy the store"
             raise StoreReadError(f"{text} to a place without this encoding", self._named, key)
         return DecodedResponse(result, limit + 1)
+
+    def _is_collection(self, key: str) -> bool:
+        """Return whether a path of a WebDAV server is a collection (RFC 4918, 9.4)."""
+        if not self._collections:
+            return False
+        path = self.root + key
+        try:
+            directory = path.rpartition("/")[0] or None
+            found = self._send(lambda store: store.list_with_delimiter(directory))
+        except Exception:  # the error of the request that led here is reported
+            return False
+        return path in found["common_prefixes"]
 
     def _without_range(self, key: str, wanted: Any, error: Exception) -> Any:
         """Return the response after a range was rejected: nothing, or the whole value."""
@@ -214,7 +242,7 @@ class Client:
         if tag and not tag.startswith("W/"):  # weak tags never match
             options["if_match"] = tag
         try:
-            result = self._send(lambda store: store.get(key, options=options))
+            result = self._send(lambda store: store.get(self.root + key, options=options))
         except Exception as error:
             if errors.is_conflict(error) or self._is_missing(error):
                 raise replaced(self._named, key) from None
@@ -288,10 +316,11 @@ class Client:
         """Return the properties of an object; None for a missing key."""
         check_not_forked(self._named)
         try:
-            meta = self._send(lambda store: store.head(key))
+            meta = self._send(lambda store: store.head(self.root + key))
         except Exception as error:
             if not self._is_missing(error):
-                if self.denied_is_missing and errors.is_denied(error):
+                is_missing = self.denied_is_missing and errors.is_denied(error)
+                if is_missing or (errors.is_answered(error) and self._is_collection(key)):
                     return None
                 raise self._failure(StoreReadError, "read", error, key) from None
             if not self._seen and self.get(key) is not None:
@@ -299,7 +328,7 @@ class Client:
                 return self.head(key)
             return None
         self._seen = True
-        return meta
+        return None if _is_anonymous(meta) and self._is_collection(key) else meta
 
     def _is_missing(self, error: Exception) -> bool:
         if not errors.is_missing_key(error):
@@ -312,10 +341,18 @@ class Client:
     def set(self, key: str, value: Buffers) -> None:
         """Store a value atomically."""
         size = len(value) if isinstance(value, _BUFFERS) else sum(map(len, value))
-        try:
-            self.put(key, value, use_multipart=size > _MULTIPART, chunk_size=_PART)
-        except Exception as error:
-            raise self._failure(StoreError, "written", error, key) from None
+        several = size > _MULTIPART and not self._files
+        attempts = Attempts(count=_WRITES, first=0.01, longest=0.1)
+        while True:
+            try:
+                self.put(key, value, use_multipart=several, chunk_size=_PART)
+                return
+            except Exception as error:
+                # Another thread may have created the directory at the same time, or the server
+                # closed the connection while it created it.
+                if not (self._files and errors.is_race(error) and attempts.again()):
+                    raise self._failure(StoreError, "written", error, key) from None
+                log("retries", "%s %r: %s; writing it again", self.location, key, error)
 
     def put(self, key: str, value: Buffers, *, use_multipart: bool = False, **manner: Any) -> None:
         """Send a value, by default in one request; exceptions of the library are passed on."""
@@ -324,14 +361,42 @@ class Client:
         if data is None:
             data = [_owned(piece) for piece in value if piece] or b""
         manner["use_multipart"] = use_multipart
-        self._send(lambda store: store.put(key, data, **manner), changes=True)
+        with self._first_in_directory(self.root + key):
+            self._send(lambda store: store.put(self.root + key, data, **manner), changes=True)
         self._seen = True
+
+    @contextmanager
+    def _first_in_directory(self, path: str) -> Iterator[None]:
+        """Wait for another thread that writes the first file of the same directory.
+
+        Its request creates the directories of a WebDAV server; several would interfere.
+        """
+        new: list[str] = []
+        if self._files and self._directories.get(path.rpartition("/")[0], self) is not None:
+            if len(self._directories) > _DIRECTORIES:
+                self._directories.clear()
+            done = threading.Event()
+            for directory in accumulate(path.split("/")[:-1], "{}/{}".format):
+                first = self._directories.setdefault(directory, done)
+                if first is done:
+                    new.append(directory)
+                elif first is not None:
+                    with waiting():  # not for longer, if the server does not respond
+                        first.wait(_FIRST_SECONDS)
+        try:
+            yield
+        finally:
+            if new:
+                for directory in new:
+                    self._directories[directory] = None
+                done.set()
 
     def delete(self, keys: list[str]) -> bool:
         """Remove keys; return False if the service reports a missing one."""
         check_not_forked(self._named)
         try:
-            self._send(lambda store: store.delete(keys), changes=True)
+            names = [self.root + key for key in keys]
+            self._send(lambda store: store.delete(names), changes=True)
         except Exception as error:
             if self._is_missing(error):
                 return False
@@ -342,12 +407,19 @@ class Client:
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
         """Iterate over the keys below a prefix and the lengths of their values."""
+        if self._files:  # many WebDAV servers list only one directory per request
+            below = [prefix]
+            while below:
+                found, prefixes = self._directory(below.pop())
+                yield from found
+                below += prefixes
+            return
         # Some tools create objects "a/" for directories, which obstore lists as "a".
         empty: dict[str, None] = {}
         with self._listing(prefix):
-            for page in self._pages(prefix[:-1] or None):
+            for page in self._pages((self.root + prefix)[:-1] or None):
                 for item in page:
-                    key = item["path"]
+                    key = item["path"][len(self.root) :]
                     if empty:
                         for parent in accumulate(key.split("/")[:-1], "{}/{}".format):
                             empty.pop(parent, None)
@@ -361,11 +433,21 @@ class Client:
 
     def list_dir(self, prefix: str) -> Listing:
         """Return the keys and prefixes directly below a prefix."""
+        found, prefixes = self._directory(prefix)
+        return [key for key, _ in found], prefixes
+
+    def _directory(self, prefix: str) -> Directory:
+        """Return keys with the lengths of their values, and prefixes, directly below a prefix."""
         with self._listing(prefix):
-            path = prefix[:-1] or None
+            path = (self.root + prefix)[:-1] or None
             found = self._send(lambda store: store.list_with_delimiter(path))
-        keys = [item["path"] for item in found["objects"] if is_key(item["path"], prefix)]
-        return keys, [f"{path}/" for path in found["common_prefixes"] if is_key(path, prefix)]
+        skip = len(self.root)
+        items = ((item["path"][skip:], item["size"]) for item in found["objects"])
+        prefixes = (path[skip:] for path in found["common_prefixes"])
+        return (
+            [item for item in items if is_key(item[0], prefix)],
+            [f"{path}/" for path in prefixes if is_key(path, prefix)],
+        )
 
     def _pages(self, path: str | None) -> Iterator[Any]:
         """Iterate over the pages of a listing; the first is requested like other requests."""
@@ -391,7 +473,7 @@ class Client:
 
     def _failure(self, kind: type[StoreError], done: str, error: Exception, key: str) -> StoreError:
         denied = errors.CREDENTIALS
-        if self.location.kind == "HTTPStore":
+        if self._files:
             denied = errors.SIGNED_URL if any(self.location.further) else errors.WEB
         elif (
             str((getattr(self.store, "config", None) or {}).get("skip_signature")).lower() == "true"
@@ -407,3 +489,8 @@ def _owned(piece: Any) -> Any:
     """Return bytes that nobody changes, also if the call is interrupted while they are sent."""
     data = piece.obj if isinstance(piece, memoryview) else piece
     return piece if isinstance(data, bytes) else bytes(piece)
+
+
+def _is_anonymous(meta: Any) -> bool:
+    """Return whether a response has neither a tag nor a date, unlike those of files."""
+    return not meta["e_tag"] and not meta["last_modified"].timestamp()

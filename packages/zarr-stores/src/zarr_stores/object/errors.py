@@ -55,6 +55,7 @@ _SENT: Final = re.compile(r"\bError performing (?:PUT|POST)\b")
 _LOST: Final = re.compile(
     r"error sending request|: builder error|source: TimedOut|\bkind: (?:Connect|Timeout)\b"
 )
+_DIRECTORY: Final = re.compile(r"\bError performing MKCOL\b")
 _UNCONNECTED: Final = re.compile(r"\bkind: Connect\b|: builder error")
 _REFUSALS: Final = re.compile(r"<Code>(?:SlowDown|ServerBusy|ServiceUnavailable)</Code>")
 _ELSEWHERE: Final = re.compile(
@@ -191,6 +192,17 @@ def is_about_range(error: BaseException) -> bool:
     return type(error).__name__ == "GenericError" and (
         "416 " in text or "CONTENT_RANGE" in text or "Wanted range starting" in text
     )
+
+
+def is_race(error: BaseException) -> bool:
+    """Return whether a WebDAV server failed to create a directory, as in a race or a restart."""
+    text = str(error)
+    status = _STATUS.search(text)
+    if status is None:
+        # obstore does not repeat a MKCOL that got no response.
+        final = _RETRIED.search(text) or _UNCONNECTED.search(text)
+        return bool(_DIRECTORY.search(text)) and not final
+    return status[1][:3] in ("404", "405", "409", "500")
 
 
 def failure(

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from zarr_core.extension import StoreError
 from zarr_core.threads import call_after_fork
@@ -75,16 +75,20 @@ class Location:
             )
 
 
-def location_of(store: Any) -> Location:
-    """Return the location of a store of obstore."""
+def location_of(store: Any, root: str = "") -> Location:
+    """Return the location of a store of obstore below the prefix ``root``."""
     kind = type(store).__name__
+    root = root.rstrip("/")
     if kind == "HTTPStore":
-        return Location(kind, plain_url(store.url), (urlsplit(store.url).query,))
+        base = plain_url(store.url)
+        return Location(
+            kind, f"{base}/{quote(root)}" if root else base, (urlsplit(store.url).query,)
+        )
     if kind not in BY_KIND:
-        return Location(kind, f"object://{kind}/{id(store):#x}", (id(store),))
+        return Location(kind, f"object://{kind}/{id(store):#x}/{quote(root)}", (id(store),))
     service = BY_KIND[kind]
     config = {str(name).lower(): value for name, value in (store.config or {}).items()}
-    prefix = (store.prefix or "").strip("/")
+    prefix = "/".join(part for part in ((store.prefix or "").strip("/"), root) if part)
     known = (
         config.get(name)
         or config.get(f"{service.prefix}_{name}")
@@ -96,8 +100,12 @@ def location_of(store: Any) -> Location:
     return Location(kind, url, tuple(str(value or "").rstrip("/") for value in known))
 
 
-def store_from_url(url: str, options: dict[str, Any]) -> Any:
-    """Create a store of obstore."""
+def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
+    """Create a store of obstore.
+
+    Returns the store, the prefix of every key, and whether it is a plain HTTP server, which does
+    not support listing and writing.
+    """
     named = plain_url(url)
     try:
         urlsplit(url)
@@ -109,6 +117,7 @@ def store_from_url(url: str, options: dict[str, Any]) -> Any:
     if scheme not in BY_SCHEME:
         raise StoreError(f"the scheme is not one of {', '.join(BY_SCHEME)}", named)
     web = scheme in ("http", "https")
+    plain = web and not options.pop("webdav", False)
     if not web:
         check_bucket_url(scheme, url, named)
     arguments = translate_options(scheme, options, named)
@@ -126,10 +135,13 @@ def store_from_url(url: str, options: dict[str, Any]) -> Any:
         from obstore import store as stores  # slow to import
     try:
         parts = urlsplit(url)
-        if web:  # obstore adds a slash before a key if there is a query
+        if plain:  # obstore adds a slash before a key if there is a query
             address = urlunsplit(parts._replace(path=parts.path.rstrip("/")))
-            return stores.HTTPStore.from_url(address, **arguments)
-        return stores.from_url(f"{scheme}://{rest}", **arguments)
+            return stores.HTTPStore.from_url(address, **arguments), "", True
+        if web:  # obstore cannot list below the path of an HTTPStore
+            top = urlunsplit(parts._replace(path="/"))
+            return stores.HTTPStore.from_url(top, **arguments), unquote(parts.path), False
+        return stores.from_url(f"{scheme}://{rest}", **arguments), "", False
     except Exception as error:
         message = without_secrets(str(error).partition("Debug source")[0].strip().splitlines()[0])
         raise StoreError(

@@ -62,7 +62,7 @@ _KNOWN: Final = frozenset({
     "client_id", "client_secret", "conditional", "container_name", "credential_provider",
     "endpoint", "gap_nbytes", "prefix", "profile", "region", "request_payer", "max_concurrency",
     "retry_timeout", "sas_token", "secret_access_key", "service_account", "service_account_key",
-    "session_token", "skip_signature", "tenant_id", "virtual_hosted_style_request",
+    "session_token", "skip_signature", "tenant_id", "virtual_hosted_style_request", "webdav",
 })  # fmt: skip
 
 _ENDPOINT: Final = re.compile(

@@ -48,6 +48,12 @@ __all__ = ["ObjectStore"]
 GAP_BYTES = 1 << 18
 _FIRST = ByteRange(0, 1 << 16)
 _MAX_OPENINGS_NBYTES = 1 << 23
+_ONE_WRITER = (
+    "cannot be created or updated exclusively: most WebDAV servers ignore conditional writes, so "
+    "changes by several writers could be lost; if this process is the only writer, pass "
+    "storage_options={'conditional': False}; whole chunks of existing arrays can be written without it"
+)
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]").search
 
 
@@ -67,14 +73,18 @@ class ObjectStore(CachingStore):
         Gap between two parts of a value, in bytes, up to which they are read together.
     conditional : bool
         Whether the service supports conditional writes (``If-Match``, ``If-None-Match``).
-        If not, :meth:`update` excludes only other threads of this process.
+        If not, :meth:`update` excludes only other threads of this process.  For a WebDAV
+        server, :meth:`update` raises an error unless this is False.
+    listing : bool
+        Whether the service can list keys; plain HTTP servers cannot.
     denied_is_missing : bool
         Whether a key that may not be read, with status 403, is missing.  S3 answers so for missing
         keys if the credentials do not permit listing.
+    root : str
+        Prefix of all keys, in addition to the prefix of ``store``.
 
     Notes
     -----
-    HTTP servers cannot list keys, and are read-only.
     Requests are retried if that is safe, according to the ``retry_config`` of the store.
     Values with a ``Content-Encoding`` of gzip or deflate are decompressed, up to 256 MiB unless
     the metadata permits more; ``getsize`` is the length of the stored form.
@@ -88,6 +98,8 @@ class ObjectStore(CachingStore):
         max_concurrency: int | None = None,
         gap_nbytes: int = GAP_BYTES,
         conditional: bool = True,
+        listing: bool = True,
+        root: str = "",
         denied_is_missing: bool = False,
     ) -> None:
         self._service = BY_KIND.get(type(store).__name__, OTHER)
@@ -98,12 +110,13 @@ class ObjectStore(CachingStore):
                 "max_concurrency must be at least 1 and gap_nbytes at least 0, "
                 f"not max_concurrency={max_concurrency}, gap_nbytes={gap_nbytes}"
             )
-        self.supports_listing = self._service.kind != "HTTPStore"
-        self.read_only = read_only or not self.supports_listing
+        self.read_only = read_only
         self.max_concurrency: int = max_concurrency
         self.gap_nbytes = gap_nbytes
         """Gap between two parts of a value, in bytes, up to which they are read together."""
-        self._client = Client(store, max_concurrency, denied_is_missing)
+        self.supports_listing = listing
+        self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
+        self._client = Client(store, self._root, max_concurrency, listing, denied_is_missing)
         # The first parts of values, such as the indexes of shards, which each selection would request
         # again.  The requests for other parts verify that the value was not replaced.
         self._openings = CachePool(_MAX_OPENINGS_NBYTES)
@@ -129,7 +142,8 @@ class ObjectStore(CachingStore):
         **options
             ``max_concurrency``, ``gap_nbytes``, ``conditional`` and ``denied_is_missing`` of the
             class; ``config``, ``client_options``, ``retry_config`` and ``credential_provider`` of obstore; single
-            settings of ``config`` by name, such as ``region``.
+            settings of ``config`` by name, such as ``region``.  For HTTP, ``webdav``: whether the
+            server supports WebDAV, and with it listing and writing.
 
         Raises
         ------
@@ -141,12 +155,16 @@ class ObjectStore(CachingStore):
             for name in ("max_concurrency", "gap_nbytes", "conditional", "denied_is_missing")
             if name in options
         }
-        return cls(store_from_url(url, options), read_only=read_only, **own)
+        store, root, plain = store_from_url(url, options)
+        return cls(store, read_only=read_only or plain, listing=not plain, root=root, **own)
 
     @classmethod
     def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Self | None:
-        """Create a store from a store of obstore."""
-        return cls(place, read_only=read_only) if hasattr(place, "get_ranges") else None
+        """Create a store from a store of obstore; an ``HTTPStore`` cannot list."""
+        if not hasattr(place, "get_ranges"):
+            return None
+        plain = type(place).__name__ == "HTTPStore"
+        return cls(place, read_only=read_only or plain, listing=not plain)
 
     @property
     def store(self) -> Any:
@@ -288,8 +306,8 @@ class ObjectStore(CachingStore):
         Raises
         ------
         StoreError
-            If other writers changed the value at every attempt, or if a response was lost and it
-            is unknown whether the new value was stored.
+            If other writers changed the value at every attempt, if a response was lost and it is
+            unknown whether the new value was stored, or for a WebDAV server.
 
         Notes
         -----
@@ -299,6 +317,8 @@ class ObjectStore(CachingStore):
         """
         self._check_writable(key)
         self._openings.forget(key)
+        if self._conditional and self._location.kind == "HTTPStore":
+            raise StoreError(_ONE_WRITER, self, key)
         with key_lock(self._location, key):
             if self._conditional:
                 self._conditional = self._updates.make(key, change)
@@ -344,8 +364,8 @@ class ObjectStore(CachingStore):
         check_prefix(prefix)
         if not self.supports_listing:
             raise StoreCapabilityError(
-                "HTTP servers cannot list keys; if the server supports WebDAV, open "
-                "webdav://PATH with the option base_url (fsspec with the package webdav4)",
+                "plain HTTP servers cannot list keys; if the server supports WebDAV, pass "
+                'storage_options={"webdav": True}',
                 self,
                 prefix,
             )
@@ -368,7 +388,7 @@ class ObjectStore(CachingStore):
         self._location.check_to_pickle(self.store)
         return type(self), (
             self.store, self.read_only, self.max_concurrency, self.gap_nbytes, self._conditional,
-            self._client.denied_is_missing,
+            self.supports_listing, self._root, self._client.denied_is_missing,
         )  # fmt: skip
 
     # --- checks ---
