@@ -12,6 +12,7 @@ from zarr_core.errors import (
     MetadataDecodeError,
     MetadataValidationError,
     NodeNotFoundError,
+    ZarrError,
 )
 from zarr_core.extension import read_metadata
 from zarr_core.interfaces.metadata_document import read_metadata_from
@@ -83,11 +84,11 @@ def test_no_limit():
         assert len(zarr.open_group(store, mode="r").attrs) == len(MANY)
 
 
-def refused_peak(place):
+def refused_peak(place, error=MetadataDecodeError, match="more than the limit"):
     """The peak of allocated bytes while opening the root of a store fails."""
     tracemalloc.start()
     try:
-        with pytest.raises(MetadataDecodeError, match="more than the limit"):
+        with pytest.raises(error, match=match):
             zarr.open(place, "r")
         return tracemalloc.get_traced_memory()[1]
     finally:
@@ -105,6 +106,20 @@ def test_a_sparse_file_takes_no_memory(tmp_path):
     (tmp_path / "zarr.json").touch()
     os.truncate(tmp_path / "zarr.json", 1 << 33)
     assert refused_peak(tmp_path) < 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("member", "match"),
+    [
+        ({"data_type": "x" * 3_000_000}, "no data type called"),
+        ({"codecs": [{"name": "x" * 3_000_000}]}, "no codec called"),
+        ({"attributes": "x" * 3_000_000}, "must be an object"),
+    ],
+)
+def test_a_message_about_a_huge_value_takes_little_memory(member, match):
+    array = zarr.create_array(shape=2, dtype="i2")
+    document = json.dumps({**array.metadata.to_json(), **member}).encode()
+    assert refused_peak({"zarr.json": document}, ZarrError, match) < 5 * len(document)
 
 
 def test_a_damaged_member_does_not_hide_the_others(limited):
