@@ -163,3 +163,21 @@ def test_absurd_numbers_of_items_are_rejected_before_each_is_validated(pointer, 
     [problem] = caught.value.problems
     assert problem.pointer == pointer
     assert message in problem.message
+
+
+def test_absurd_numbers_of_fields_are_rejected():
+    fields = [{"name": f"a{number}", "data_type": "int8"} for number in range(10_001)]
+    struct = {"name": "struct", "configuration": {"fields": fields}}
+    array = zarr.create_array(shape=2, dtype="i2")
+    version_3 = {"zarr.json": {**array.metadata.to_json(), "data_type": struct}}
+    version_2 = {
+        ".zarray": {
+            "zarr_format": 2, "shape": [2], "chunks": [2], "order": "C", "fill_value": None,
+            "dtype": [[field["name"], "|i1"] for field in fields], "compressor": None,
+            "filters": None,
+        }
+    }  # fmt: skip
+    for documents in (version_3, version_2):
+        values = {key: json.dumps(document).encode() for key, document in documents.items()}
+        with pytest.raises(ZarrError, match="has 10001 fields; at most 10000"):
+            zarr.open(values, "r")
