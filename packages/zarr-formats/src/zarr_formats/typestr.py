@@ -273,8 +273,8 @@ def _read_fields(value: JSON, pointer: str, problems: list[ValidationProblem]) -
             )
         )
         return None
-    if len(value) > 10_000:  # only in a hostile or damaged document
-        message = f"has {len(value)} fields; at most 10000 are supported"
+    if len(value) > 100_000:  # only in a hostile or damaged document
+        message = f"has {len(value)} fields; at most 100000 are supported"
         problems.append(ValidationProblem(pointer, message))
         return None
     fields: list[JSON] = []
