@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import http.client
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from servers import health, places, s3_request
 from servers.process import Server, ServerFailed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class _S3Server(Server):
@@ -57,7 +55,8 @@ class MotoServer(_S3Server):
         return places.from_pip("moto_server")
 
     def command(self) -> list[Any]:
-        return [self.program(), "-H", self.host, "-p", str(self.port)]
+        program = Path(__file__).with_name("moto_program.py")
+        return [places.python(), program, "-H", self.host, "-p", str(self.port)]
 
     def ready(self) -> bool:
         return health.serves(self.port, "/moto-api/data.json")

@@ -2,13 +2,14 @@
 
 import signal
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from waits import PATIENCE
 from zarr_core import threads
+from zarr_core.engine.scratch import MemoryLimiter
 from zarr_core.extension import Store, StoreError
 
 
@@ -197,13 +198,29 @@ def test_an_interrupt_ends_waiting_for_a_lock():
 
     def work(_):
         asked.set()
-        threads.acquire_interruptibly(lock)
-        raise AssertionError("continues although the caller has left")
+        with threads.interruptible(lock):
+            raise AssertionError("continues although the caller has left")
 
     with lock, interrupt_when(asked):
         threads.parallel_for([0, 1], work, True, 2)
     # The threads that were left acquire the lock and release it.
     assert lock.acquire(timeout=PATIENCE)
     lock.release()
-    threads.acquire_interruptibly(lock)
-    assert lock.locked()
+    with threads.interruptible(lock):
+        assert lock.locked()
+
+
+def test_an_interrupt_at_any_moment_leaves_no_lock_and_no_reserved_memory():
+    lock, limiter = threading.Lock(), MemoryLimiter(10)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for moment in range(2000):
+            with suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 1e-6 * (moment % 50 + 1))
+                while True:
+                    with threads.interruptible(lock), limiter.reserve(lambda: 1):
+                        pass
+            assert not lock.locked()
+            assert limiter.used == 0
+    finally:
+        signal.signal(signal.SIGALRM, before)

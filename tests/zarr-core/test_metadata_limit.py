@@ -12,6 +12,7 @@ from zarr_core.errors import (
     MetadataDecodeError,
     MetadataValidationError,
     NodeNotFoundError,
+    ZarrError,
 )
 from zarr_core.extension import read_metadata
 from zarr_core.interfaces.metadata_document import read_metadata_from
@@ -83,11 +84,11 @@ def test_no_limit():
         assert len(zarr.open_group(store, mode="r").attrs) == len(MANY)
 
 
-def refused_peak(place):
+def refused_peak(place, error=MetadataDecodeError, match="more than the limit"):
     """The peak of allocated bytes while opening the root of a store fails."""
     tracemalloc.start()
     try:
-        with pytest.raises(MetadataDecodeError, match="more than the limit"):
+        with pytest.raises(error, match=match):
             zarr.open(place, "r")
         return tracemalloc.get_traced_memory()[1]
     finally:
@@ -105,6 +106,20 @@ def test_a_sparse_file_takes_no_memory(tmp_path):
     (tmp_path / "zarr.json").touch()
     os.truncate(tmp_path / "zarr.json", 1 << 33)
     assert refused_peak(tmp_path) < 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("member", "match"),
+    [
+        ({"data_type": "x" * 3_000_000}, "no data type called"),
+        ({"codecs": [{"name": "x" * 3_000_000}]}, "no codec called"),
+        ({"attributes": "x" * 3_000_000}, "must be an object"),
+    ],
+)
+def test_a_message_about_a_huge_value_takes_little_memory(member, match):
+    array = zarr.create_array(shape=2, dtype="i2")
+    document = json.dumps({**array.metadata.to_json(), **member}).encode()
+    assert refused_peak({"zarr.json": document}, ZarrError, match) < 5 * len(document)
 
 
 def test_a_damaged_member_does_not_hide_the_others(limited):
@@ -148,3 +163,21 @@ def test_absurd_numbers_of_items_are_rejected_before_each_is_validated(pointer, 
     [problem] = caught.value.problems
     assert problem.pointer == pointer
     assert message in problem.message
+
+
+def test_absurd_numbers_of_fields_are_rejected():
+    fields = [{"name": f"a{number}", "data_type": "int8"} for number in range(100_001)]
+    struct = {"name": "struct", "configuration": {"fields": fields}}
+    array = zarr.create_array(shape=2, dtype="i2")
+    version_3 = {"zarr.json": {**array.metadata.to_json(), "data_type": struct}}
+    version_2 = {
+        ".zarray": {
+            "zarr_format": 2, "shape": [2], "chunks": [2], "order": "C", "fill_value": None,
+            "dtype": [[field["name"], "|i1"] for field in fields], "compressor": None,
+            "filters": None,
+        }
+    }  # fmt: skip
+    for documents in (version_3, version_2):
+        values = {key: json.dumps(document).encode() for key, document in documents.items()}
+        with pytest.raises(ZarrError, match="has 100001 fields; at most 100000"):
+            zarr.open(values, "r")

@@ -107,3 +107,16 @@ def test_a_directory_whose_response_is_lost(lost):
         store = ObjectStore.from_url(server.url, webdav=True)
         store.set("directory/key", b"value")
     assert files == {"/directory/key": b"value"}
+
+
+def test_a_server_without_collections_is_not_asked_for_them_again():
+    """obstore repeats a request with the status 501 for the limit, which is 60 s."""
+
+    def respond(request):
+        if request.method == "GET":  # without an entity tag, as pages for browsers
+            return 200, {}, b'{"zarr_format": 3, "node_type": "group"}'
+        return 501, {}, b""
+
+    with responding(respond) as server:
+        zarr.open_group(server.url, mode="r", storage_options={"webdav": True})
+        assert len(server.requests) == 2

@@ -87,10 +87,25 @@ def test_values_that_are_cut(cutting, url):
     assert "the connection was closed before the whole value was received" in found
 
 
-def test_addresses_of_fsspec_without_a_server():
+@pytest.mark.parametrize(
+    ("url", "needs"),
+    [
+        ("fsspec+http://127.0.0.1:1/a", "aiohttp"),
+        ("sftp://u@127.0.0.1:1/a", "paramiko"),
+        ("fsspec+ftp://127.0.0.1:1/a", "fsspec"),
+    ],
+)
+def test_addresses_of_fsspec_without_a_server(url, needs):
+    pytest.importorskip(needs)
+    assert "check the host and the port" in message_of(url)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_denials_to_fsspec_over_http(status):
     pytest.importorskip("aiohttp")
-    found = message_of("fsspec+http://127.0.0.1:1/a", retry_timeout=0)
-    assert "check the host and the port" in found
+    with responding(lambda request: (status, {}, b"")) as server:
+        found = message_of(f"fsspec+{server.url}/a", retry_timeout=0)
+    assert "check that the credentials in storage_options permit this" in found
 
 
 def test_roles_of_postgresql(postgres_server):

@@ -28,6 +28,7 @@ from zarr_core.config import config
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -376,18 +377,23 @@ def call_for(seconds: float | None, work: Callable[[], None]) -> bool:
     return _run_in_threads(iter((None,)), lambda _: work(), 1, only_waits=True, seconds=seconds)
 
 
-def acquire_interruptibly(lock: threading.Lock) -> None:
-    """Acquire a lock that another thread may hold while it waits for a server."""
-    if lock.acquire(blocking=False):
-        return
-    acquired = False
+def interruptible(lock: threading.Lock) -> AbstractContextManager[object]:
+    """Return a context manager for a lock that another thread holds while it waits for a server."""
+    # Interrupts, which only the main thread gets, cannot occur between the steps of the lock itself.
+    return lock if _is_main() else _held(lock)
+
+
+@contextmanager
+def _held(lock: threading.Lock) -> Iterator[None]:
+    acquired = lock.acquire(blocking=False)
     try:
-        with waiting():
-            acquired = lock.acquire()
-    except Abandoned:
+        if not acquired:
+            with waiting():
+                acquired = lock.acquire()
+        yield
+    finally:
         if acquired:
             lock.release()
-        raise
 
 
 def _is_main() -> bool:

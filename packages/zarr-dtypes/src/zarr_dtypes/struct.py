@@ -76,6 +76,8 @@ class Struct(DataType):
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
         listed: Any = definition.configuration["fields"]
+        if len(listed) > 100_000:  # only in a hostile or damaged document
+            raise ValueError(f"has {len(listed)} fields; at most 100000 are supported")
         return cls(
             tuple(
                 (item["name"], field_data_type(item["data_type"], f"{number}/data_type"))

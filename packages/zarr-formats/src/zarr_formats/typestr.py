@@ -273,6 +273,10 @@ def _read_fields(value: JSON, pointer: str, problems: list[ValidationProblem]) -
             )
         )
         return None
+    if len(value) > 100_000:  # only in a hostile or damaged document
+        message = f"has {len(value)} fields; at most 100000 are supported"
+        problems.append(ValidationProblem(pointer, message))
+        return None
     fields: list[JSON] = []
     names: set[str] = set()
     orders: set[ByteOrder] = set()

@@ -73,6 +73,17 @@ def read_errors(source: str, what: str = "") -> Iterator[None]:
         raise SourceReadError(source, f"cannot read {what or 'it'}: {describe(error)}") from error
 
 
+@contextmanager
+def errors_of(file: str) -> Iterator[None]:
+    """Add the name of a file to errors of its objects."""
+    try:
+        yield
+    except UnsupportedSourceError as error:
+        if file in error.source:
+            raise
+        raise type(error)(f"{file} {error.source}", error.reason) from error
+
+
 def describe(error: BaseException) -> str:
     """Return the text of an error, with its class unless it is an ``OSError``."""
     text = " ".join(str(error).split())

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr_core.messages import listed
+
+from zarr_import.errors import errors_of
 from zarr_import.hdf5_tree import PathFilter
 from zarr_import.import_nodes import import_contents, open_target
 from zarr_import.layout import Layout
@@ -13,8 +16,6 @@ from zarr_import.source import open_source, source_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from zarr_import.errors import UnsupportedSourceError
 
 _MEMORY = 1 << 28
 
@@ -132,14 +133,14 @@ def import_hdf5(
         opened = open_source(source, group, path_filter, max_memory, external=external)
     else:
         opened = open_in_process(source, group, path_filter, max_memory, timeout, external=external)
-    with opened as (contents, problems):
+    with errors_of(label), opened as (contents, problems):
         root_failed = not contents.nodes or bool(contents.nodes[0].path)
         if problems and (unsupported == "raise" or root_failed):
             first, *others = problems
-            more = f"; also {_some(others)}" if others else ""
+            more = f"; also {listed([other.source for other in others], 5)}" if others else ""
             if not root_failed:
                 more += '; pass unsupported="skip" to skip such objects'
-            raise type(first)(f"{label} {first.source}", f"{first.reason}{more}")
+            raise type(first)(first.source, f"{first.reason}{more}")
         contents.left_out.extend((problem.source, problem.reason) for problem in problems)
         target = open_target(dest, path, zarr_format, storage_options, overwrite=overwrite)
         report.dest = f"{target.store} {'/' + target.path!r}"
@@ -149,8 +150,3 @@ def import_hdf5(
             progress=progress,
         )  # fmt: skip
     return report
-
-
-def _some(problems: list[UnsupportedSourceError]) -> str:
-    named = ", ".join(problem.source for problem in problems[:5])
-    return named if len(problems) <= 5 else f"{named} and {len(problems) - 5} others"

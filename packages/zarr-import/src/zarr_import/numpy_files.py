@@ -22,6 +22,7 @@ from zarr_import.errors import (
     UnsupportedSourceError,
     check_exists,
     describe,
+    errors_of,
     read_errors,
 )
 from zarr_import.import_nodes import import_contents, open_target
@@ -110,7 +111,7 @@ def import_numpy(
     if isinstance(dest, Group) and not path and named:
         path = Path(source).stem
     report = ImportReport(os.fspath(source) if named else type(source).__name__, "")
-    with ExitStack() as stack:
+    with errors_of(report.source if named else ""), ExitStack() as stack:
         arrays = _arrays(source, stack)
         single = not isinstance(arrays, Mapping)
         plain_attributes = dict(attributes or {})

@@ -50,10 +50,13 @@ _REMEDIES: Final = tuple(
             "check the user name and the password or key",
         ),
         (
-            r"PermissionError",  # of fsspec
+            r"PermissionError|\b40[13], message=",  # of fsspec
             "check that the credentials in storage_options permit this and have not expired",
         ),
-        (r"Connect call failed", "check the host and the port, and that the server is running"),
+        (
+            r"Connect call failed|ConnectionRefusedError|NoValidConnectionsError|SSH protocol banner",
+            "check the host and the port, and that the server is running",
+        ),
     )
 )
 

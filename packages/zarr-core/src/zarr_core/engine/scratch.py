@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zarr_core.config import config
-from zarr_core.threads import acquire_interruptibly, call_after_fork, waiting
+from zarr_core.threads import call_after_fork, interruptible, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,15 +65,14 @@ class Scratch:
 class Reservation:
     """A reserved amount of memory; call it with another amount in bytes to correct it."""
 
-    def __init__(self, limiter: MemoryLimiter, amount: int) -> None:
-        self.amount = amount
-        self._limiter = limiter
+    def __init__(self, changed: threading.Condition) -> None:
+        self.amount = 0
+        self._changed = changed
 
     def __call__(self, amount: int) -> None:
-        with self._limiter.changed:
-            self._limiter.used += amount - self.amount
-            self.amount = amount
-            self._limiter.changed.notify_all()
+        self.amount = amount
+        with self._changed:
+            self._changed.notify_all()
 
 
 class MemoryLimiter:
@@ -91,35 +90,35 @@ class MemoryLimiter:
         """Bytes of all tasks together."""
         return config.settings.remote_memory_nbytes if self._limit is None else self._limit
 
+    @property
+    def used(self) -> int:
+        """Bytes that are reserved."""
+        return sum(reservation.amount for reservation in [*self._reserved])
+
     def reset(self) -> None:
         """Forget all tasks, for a child process, which has none of them."""
-        self.used = self._inside = 0
+        self._reserved: set[Reservation] = set()
         self._entrance = threading.Lock()
-        self.changed = threading.Condition()
+        self._changed = threading.Condition()
 
     @contextmanager
     def reserve(self, expected: Callable[[], int]) -> Iterator[Reservation]:
         """Reserve an expected amount within the block; wait until it is available."""
-        # Only one task waits for the amount: otherwise small ones could overtake it forever.
-        acquire_interruptibly(self._entrance)
+        reservation = Reservation(self._changed)
         try:
-            with self.changed:
+            # Only one task waits for the amount: otherwise small ones could overtake it forever.
+            with interruptible(self._entrance), self._changed:
                 # The expected amount may change while waiting.
-                while self.used + (amount := expected()) > self.limit and self._inside:
+                while self.used + (amount := expected()) > self.limit and self._reserved:
                     with waiting():
-                        self.changed.wait()
-                self.used += amount
-                self._inside += 1
+                        self._changed.wait()
+                reservation.amount = amount
+                self._reserved.add(reservation)
+            yield reservation
         finally:
-            self._entrance.release()
-        hold = Reservation(self, amount)
-        try:
-            yield hold
-        finally:
-            with self.changed:
-                self.used -= hold.amount
-                self._inside -= 1
-                self.changed.notify_all()
+            self._reserved.discard(reservation)
+            with self._changed:
+                self._changed.notify_all()
 
 
 remote_memory = MemoryLimiter()

@@ -8,15 +8,15 @@ no NUL.
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from zarr_core.errors import StoreKeyError
-from zarr_core.threads import acquire_interruptibly, call_after_fork
+from zarr_core.threads import call_after_fork, interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Sequence
+    from contextlib import AbstractContextManager
 
 
 def check_key(key: str) -> str:
@@ -77,16 +77,10 @@ _locks: WeakValueDictionary[Hashable, threading.Lock] = WeakValueDictionary()
 _locks_guard = threading.Lock()
 
 
-@contextmanager
-def key_lock(location: Hashable, key: str) -> Iterator[None]:
-    """Hold the lock of one key; equal values of ``location`` identify the same store."""
+def key_lock(location: Hashable, key: str) -> AbstractContextManager[object]:
+    """Return the lock of one key; equal values of ``location`` identify the same store."""
     with _locks_guard:
-        lock = _locks.setdefault((location, key), threading.Lock())
-    acquire_interruptibly(lock)
-    try:
-        yield
-    finally:
-        lock.release()
+        return interruptible(_locks.setdefault((location, key), threading.Lock()))
 
 
 def _after_fork() -> None:

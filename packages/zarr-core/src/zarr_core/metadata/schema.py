@@ -302,7 +302,8 @@ def _form(schema: dict[str, Any], root: Any) -> str:
 
 def _shown(value: Any) -> str:
     try:
-        text = json.dumps(value, ensure_ascii=False, default=repr)
+        parts = json.JSONEncoder(ensure_ascii=False, default=repr).iterencode(value)
+        text = "".join(islice(parts, 61))  # of at least one character each
     except (ValueError, RecursionError):  # it contains itself
         text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

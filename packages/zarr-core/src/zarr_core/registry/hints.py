@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
+from zarr_core.messages import shorten
 from zarr_core.registry import hooks
 from zarr_core.registry.discovery import providers, usable_names
 from zarr_core.registry.entry_points import installed_entry_points
@@ -40,7 +41,9 @@ def unknown_extension_error(
 
     get_extension_point(extension_point)
     usable = _names_with_hooks(extension_point)
-    similar = [*_full_names(extension_point, name), *get_close_matches(name, usable)]
+    # No name is similar to one that is much longer, and comparing those takes much memory.
+    close = get_close_matches(name, usable) if len(name) < 200 else []
+    similar = [*_full_names(extension_point, name), *close]
     hint = install_hint(extension_point, name)
     return UnknownExtensionError(extension_point, name, location, dict.fromkeys(similar), hint)
 
@@ -86,7 +89,7 @@ def install_hint(extension_point: str, name: str) -> str:
     return (
         f"{off if no_plugins else ''}{fsspec}"
         f"Install the distribution that provides it (entry-point group zarr_core.{extension_point}), or pass "
-        f"its class: zarr_core.override_extensions({{'{extension_point}': {{'{name}': ...}}}})."
+        f"its class: zarr_core.override_extensions({{'{extension_point}': {{'{shorten(name)}': ...}}}})."
     )
 
 

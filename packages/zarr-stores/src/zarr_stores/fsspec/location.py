@@ -16,6 +16,7 @@ from zarr_stores.fsspec.traits import (
     new_instance,
     without_listings_cache,
 )
+from zarr_stores.remedies import remedy
 from zarr_stores.secrets import names_of_secrets, without_secrets
 
 if TYPE_CHECKING:
@@ -100,8 +101,10 @@ class Location:
             ) from error
         except Exception as error:  # file systems raise any exception
             message = without_secrets(f"{type(error).__name__}: {error}", options, url)
+            advice = f"; {remedy(message)}" if remedy(message) else ""
             raise StoreError(
-                f"fsspec cannot open the URL: {message}", store=without_secrets(url, options)
+                f"fsspec cannot open the URL: {message}{advice}",
+                store=without_secrets(url, options),
             ) from None
         return cls(fs, root, address, options)
 

@@ -79,16 +79,18 @@ class Client:
         """Whether the server may support ranges."""
         self._moving = threading.Lock()
 
-    def _send(self, request: Callable[[Any], T], *, changes: bool = False) -> T:
+    def _send(
+        self, request: Callable[[Any], T], *, changes: bool = False, brief: bool = False
+    ) -> T:
         """Send a request with the store; again if the bucket is in another region.
 
-        It can be interrupted, and ends soon if the server has never answered.
+        It can be interrupted, and ends soon if the server has never answered, or with ``brief``.
         """
-        return call_interruptibly(lambda: self._send_now(request, changes), self._named)
+        return call_interruptibly(lambda: self._send_now(request, changes, brief), self._named)
 
-    def _send_now(self, request: Callable[[Any], T], changes: bool) -> T:
+    def _send_now(self, request: Callable[[Any], T], changes: bool, brief: bool) -> T:
         with self._flight():
-            if self._server not in reached:
+            if brief or self._server not in reached:
                 if not changes:
                     return self._send_first(request)
                 with suppress(FileNotFoundError):
@@ -201,7 +203,7 @@ class Client:
         path = self.root + key
         try:
             directory = path.rpartition("/")[0] or None
-            found = self._send(lambda store: store.list_with_delimiter(directory))
+            found = self._send(lambda store: store.list_with_delimiter(directory), brief=True)
         except Exception:  # the error of the request that led here is reported
             return False
         return path in found["common_prefixes"]

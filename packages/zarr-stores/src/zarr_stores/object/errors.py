@@ -164,7 +164,7 @@ def is_answered(error: BaseException) -> bool:
 
 def is_overloaded(error: BaseException) -> bool:
     """Return whether a service asks to repeat a request later, or failed itself."""
-    return bool(re.search(r"status code: (?:429|5\d\d)\b", str(error)))
+    return bool(re.search(r"status code: (?:429|5(?!01)\d\d)\b", str(error)))
 
 
 def is_final(error: BaseException) -> bool:
