@@ -100,6 +100,8 @@ class AsyncStore(zarr_core.Store):
         )
         self.max_concurrency = max_concurrency
         self._readers = _Readers()
+        # Whether the store reads a value to determine its length.
+        self._getsize_reads = type(store).getsize is self.interface.base_class.getsize
 
     def _interface(self) -> StoreInterface:
         """Return the interface of the wrapped store."""
@@ -196,11 +198,6 @@ class AsyncStore(zarr_core.Store):
         except StoreCapabilityError:
             return super().getsize(key)
         return size
-
-    @property
-    def _getsize_reads(self) -> bool:
-        """Whether the store reads a value to determine its length."""
-        return type(self.store).getsize is self.interface.base_class.getsize
 
     # --- writeable ---
 
