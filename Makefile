@@ -160,7 +160,7 @@ downstream: $(VENV)/.python
 	@$(BIN)/python scripts/downstream.py
 
 # The newest versions, in an environment of their own; PYTHON=python3.13 for those of zarr-python.
-PLUGIN_TESTS := core codecs dtypes formats grids sharding stores bridge
+PLUGIN_TESTS := core codecs dtypes formats grids sharding stores transfer compat bridge
 plugins: $(VENV)/.python
 	@$(PYTHON) -m venv .venv-plugins
 	@.venv-plugins/bin/pip install --quiet -r tests/zarr-bridge/published_packages.txt \

@@ -2,12 +2,14 @@
 
 import json
 import os
+import runpy
 import subprocess
 from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
 from old_libraries import ROOT, need
+from packaging.requirements import Requirement
 
 pytest.importorskip("zarr_compat")
 
@@ -181,8 +183,8 @@ print(json.dumps(found))
 """
 
 
-def run(python, which, place, environment):
-    command = [python, "-W", "ignore", "-c", PROGRAM, which, str(place)]
+def run(python, which, place, environment, program=PROGRAM):
+    command = [python, "-W", "ignore", "-c", program, which, str(place)]
     done = subprocess.run(
         command, env=os.environ | environment, capture_output=True, text=True, check=False
     )
@@ -210,6 +212,32 @@ def test_results_are_those_of_zarr_python_2(tmp_path, with_this_library):
     assert Path(theirs.pop("file")).name == "core.py"
     assert ours == theirs
     assert files(tmp_path / "ours") == files(tmp_path / "theirs")
+
+
+BESIDE = """
+import json
+from importlib.metadata import distributions
+import numcodecs, zarr
+from zarr_bridge.hooks import zarr_list_extensions
+from zarr_codecs.zstd import ZstdCodec
+
+frames = numcodecs.zstd.compress(bytes(9)) + numcodecs.zstd.compress(bytes(90))
+try:
+    ZstdCodec().decode(frames, 99)
+except Exception as error:
+    assert "Upgrade numcodecs" in str(error), error
+assert not [*zarr_list_extensions()]
+print(json.dumps({found.name.lower(): found.version for found in distributions()}))
+"""
+
+
+def test_zarr_python_2_can_be_installed_beside_the_packages(tmp_path, with_this_library):
+    """It is compatible with numcodecs 0.15, but not with 0.16."""
+    installed = run(need("zarr2"), "", tmp_path, with_this_library, BESIDE)
+    lines = runpy.run_path(str(ROOT / "scripts" / "constraints.py"))["of_packages"]()
+    for requirement in map(Requirement, lines):
+        if found := installed.get(requirement.name):
+            assert requirement.specifier.contains(found), requirement
 
 
 def files(place):

@@ -8,9 +8,11 @@ import os
 import subprocess
 import sys
 import warnings
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from itertools import product
 
+import numcodecs
 import numpy as np
 import pytest
 import zarr as zarr_python
@@ -102,63 +104,6 @@ def test_zarr_vlen_ndarray(tmp_path, compressors):
     assert zarr.create_array(shape=2, dtype=data_type).metadata.codecs[0].name == "vlen-ndarray"
 
 
-@needs("healpix-compress")
-def test_healpix_compress(tmp_path):
-    codec = definition("hcc-dct", delta=2, top_k=16)
-    options = {"serializer": codec, "compressors": None, "chunks": 256, "dtype": "float32"}
-    array = both_write(tmp_path, FIELD.ravel(), **options)
-    assert np.corrcoef(array[...], FIELD.ravel())[0, 1] > 0.5  # it is lossy
-
-
-COMPRESSORS = ["brotli", "snappy", "lz4", "lzma", "zlibng"]
-
-
-@needs("imagecodecs", "imagecodecs-numcodecs")
-@pytest.mark.parametrize("name", COMPRESSORS)
-def test_imagecodecs_numcodecs_compressors(name):
-    import numcodecs
-
-    name = f"imagecodecs_{name}"
-    store = zarr.MemoryStore()
-    array = zarr.create_array(
-        store, data=FIELD, chunks=(16, 64), compressors=f"numcodecs.{name}", filters=None
-    )
-    assert np.array_equal(zarr.open_array(store)[...], FIELD)
-    assert store.get("c/0/0") == numcodecs.get_codec({"id": name}).encode(FIELD.tobytes())
-    assert np.array_equal(array[...], FIELD)
-
-
-@needs("imagecodecs", "imagecodecs-numcodecs")
-@pytest.mark.parametrize("name", ["png", "jpegls", "tiff"])
-def test_imagecodecs_numcodecs_pictures(tmp_path, name):
-    picture = RNG.integers(0, 255, (40, 60), "uint8")
-    options = {"compressors": None, "serializer": f"numcodecs.imagecodecs_{name}"}
-    zarr.create_array(tmp_path / "a.zarr", data=picture, chunks=(16, 16), **options)
-    assert np.array_equal(zarr.open_array(tmp_path / "a.zarr")[...], picture)
-
-
-@needs("imagecodecs", "imagecodecs-numcodecs")
-def test_imagecodecs_numcodecs_in_version_2(tmp_path):
-    zarr_python.create_array(
-        tmp_path / "a.zarr",
-        data=FIELD,
-        zarr_format=2,
-        compressors=_numcodec("imagecodecs_brotli", level=5),
-    )
-    array = zarr.open_array(tmp_path / "a.zarr")
-    assert np.array_equal(array[...], FIELD)
-    array[3:5] = 7
-    again = zarr_python.open_array(tmp_path / "a.zarr")[...]
-    assert (again[3:5] == 7).all()
-    assert np.array_equal(again[5:], FIELD[5:])
-
-
-def _numcodec(identifier, **configuration):
-    import numcodecs
-
-    return numcodecs.get_codec({"id": identifier, **configuration})
-
-
 @needs("kerchunk")
 def test_kerchunk_in_version_2(tmp_path):
     zarr_python.create_array(
@@ -189,25 +134,10 @@ def test_kerchunk_in_version_3():
     assert type(zlib).__module__ == "zarr_codecs.zlib"
 
 
-@needs("imagecodecs", "imagecodecs-zarr")
-@pytest.mark.parametrize("name", ["brotli", "snappy", "lz4f"])
-def test_imagecodecs_zarr(tmp_path, name):
-    codec = definition(f"imagecodecs_{name}")
-    array = both_write(tmp_path, FIELD, dtype="float32", chunks=(8, 16), compressors=[codec])
-    assert np.array_equal(array[...], FIELD)
-
-
-@needs("imagecodecs", "imagecodecs-zarr")
-def test_imagecodecs_zarr_pictures(tmp_path):
-    picture = RNG.integers(0, 255, (32, 32), "uint8")
-    options = {"serializer": definition("imagecodecs_jpegls"), "compressors": None}
-    array = both_write(tmp_path, picture, dtype="uint8", chunks=(16, 16), **options)
-    assert np.array_equal(array[...], picture)
-
-
 # Codecs of each distribution that zarr-python can use without a configuration; at least so many.
 LOOPS = {
     "imagecodecs-zarr": 60,
+    "imagecodecs-numcodecs": 40,
     "cft-zarr": 1,
     "omfiles": 1,
     "nd-image-codecs": 1,
@@ -223,27 +153,31 @@ FIELDS = {
 }
 
 
-def codec_names(distribution):
-    """The names of the codecs that a distribution provides for zarr-python."""
-    found = [point for point in entry_points() if normalize_name(point.dist.name) == distribution]
-    in_groups = {
-        point.group.removeprefix("zarr.codecs.")
-        for point in found
-        if point.group.startswith("zarr.codecs.")
-    }
-    return sorted({point.name for point in found if point.group == "zarr.codecs"} | in_groups)
+def codecs_of(distribution):
+    """Codecs for zarr-python, and those for numcodecs that need no configuration, by their names."""
+    found = {}
+    for point in entry_points():
+        if normalize_name(point.dist.name) != distribution:
+            continue
+        if point.group == "numcodecs.codecs":
+            with suppress(Exception):
+                found[point.name] = numcodecs.get_codec({"id": point.name})
+        elif point.group.startswith("zarr.codecs"):
+            name = point.group.removeprefix("zarr.codecs").lstrip(".") or point.name
+            found[name] = {"name": name}
+    return found
 
 
 @pytest.mark.filterwarnings("ignore")  # of zarr-python: not in the specification; of the codecs
 @pytest.mark.parametrize("distribution", [pytest.param(it, marks=needs(it)) for it in LOOPS])
 def test_every_codec_that_zarr_python_can_use(distribution, tmp_path):
     """What it writes is read equal, and it reads what is written here."""
-    used, problems, names = set(), [], codec_names(distribution)
-    for number, (name, (label, values), role) in enumerate(
-        product(names, FIELDS.items(), ("compressors", "serializer", "filters"))
+    used, problems, codecs = set(), [], codecs_of(distribution)
+    for number, ((name, codec), (label, values), role) in enumerate(
+        product(codecs.items(), FIELDS.items(), ("compressors", "serializer", "filters"))
     ):
-        codec = {"name": name}
         options = {"shape": values.shape, "chunks": values.shape, "dtype": values.dtype}
+        options["zarr_format"] = 3 if isinstance(codec, dict) else 2
         options |= {"compressors": None, role: codec if role == "serializer" else [codec]}
         theirs, ours = tmp_path / f"{number}-theirs", tmp_path / f"{number}-ours"
         try:
@@ -254,7 +188,7 @@ def test_every_codec_that_zarr_python_can_use(distribution, tmp_path):
             continue
         used.add(name)
         try:
-            with config.set(providers={f"codec.{name}": distribution for name in names}):
+            with config.set(providers={f"codec.{name}": distribution for name in codecs}):
                 read = zarr.open_array(theirs)[...]
                 array = zarr.create_array(ours, **options)
                 array[...] = values
@@ -296,6 +230,33 @@ def test_zarr_sqlite(tmp_path):
     read = zarr_python.open_array(store, mode="r")[...]
     assert np.array_equal(read, array[...])
     assert (read[3:5, 10:20] == 7).all()
+
+
+@needs("imagecodecs", "virtual-tiff", "virtualizarr")
+def test_virtual_tiff(tmp_path):
+    """Its ManifestStore implements get and list_dir only."""
+    from imagecodecs import tiff_encode
+    from obspec_utils.registry import ObjectStoreRegistry
+    from obstore.store import LocalStore
+    from virtual_tiff import VirtualTIFF
+
+    (tmp_path / "a.tif").write_bytes(tiff_encode(FIELDS["uint16"]))
+    registry = ObjectStoreRegistry({"file://": LocalStore()})
+    group = zarr.open_group(VirtualTIFF(ifd=0)(f"file://{tmp_path}/a.tif", registry))
+    assert [np.array_equal(array[...], FIELDS["uint16"]) for _, array in group.arrays()] == [True]
+
+
+@needs("zarr-n5")
+def test_zarr_n5(tmp_path):
+    from zarr_n5 import N5WrapperStore
+
+    group = zarr.create_group(tmp_path, zarr_format="n5")
+    for name in (names := ("gzip", "zstd", "blosc")):
+        group.create_array(name, data=FIELD, chunks=(5, 20), compressors=name)
+    store = N5WrapperStore(zarr_python.storage.LocalStore(tmp_path, read_only=True))
+    for library in (zarr, zarr_python):
+        arrays = dict(library.open_group(store, mode="r").members())
+        assert all(np.array_equal(arrays[name][...], FIELD.T) for name in names)
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ class Sum(Codec):
 class Negative(Codec):
     """A filter that converts elements to a configured type."""
     codec_id = "far_negative"
-    def __init__(self, dtype):
+    def __init__(self, dtype="<i2"):
         self.dtype = np.dtype(dtype)
     def get_config(self):
         return {"id": self.codec_id, "dtype": self.dtype.str}
@@ -265,8 +265,8 @@ def test_in_version_2_by_its_id(far, filters, compressor):
 
 
 @pytest.mark.parametrize("form", ["object", "list", "configuration", "name"])
-@pytest.mark.parametrize("identifier", ["far_picture", "far_typed"])
-def test_array_to_bytes_compressor_of_version_2(far, identifier, form):
+@pytest.mark.parametrize("identifier", ["far_picture", "far_typed", "far_negative"])
+def test_compressor_of_arrays_in_version_2(far, identifier, form):
     numcodecs.registry.run_entrypoints()
     codec = numcodecs.get_codec({"id": identifier})
     compressors = {
@@ -279,14 +279,14 @@ def test_array_to_bytes_compressor_of_version_2(far, identifier, form):
     array = zarr.create_array(
         store, data=VALUES, chunks=(4, 4), zarr_format=2, compressors=compressors
     )
-    assert json.loads(bytes(store.get(".zarray")))["compressor"] == {"id": identifier}
+    assert json.loads(bytes(store.get(".zarray")))["compressor"] == codec.get_config()
     assert np.array_equal(zarr.open_array(store)[...], VALUES)
     array[1:3] = 9
     assert (zarr.open_array(store, mode="a")[1:3] == 9).all()
     plain = zarr.create_array(data=VALUES, chunks=(4, 4))
     copy = zarr.MemoryStore()
     zarr.copy(plain, copy, zarr_format=2, compressors=compressors)
-    assert json.loads(bytes(copy.get(".zarray")))["compressor"] == {"id": identifier}
+    assert json.loads(bytes(copy.get(".zarray")))["compressor"] == codec.get_config()
     assert np.array_equal(zarr.open_array(copy)[...], VALUES)
 
 

@@ -38,21 +38,6 @@ def _library() -> Any:
 
 
 @cache
-def _blosc() -> Any:
-    return _library().blosc
-
-
-@cache
-def _zstd() -> Any:
-    return _library().zstd
-
-
-@cache
-def _lz4() -> Any:
-    return _library().lz4
-
-
-@cache
 def _vlen(name: str) -> Any:
     return getattr(_library(), name)()
 
@@ -62,7 +47,7 @@ def _vlen(name: str) -> Any:
 
 def blosc_libraries() -> list[str]:
     """Return the names of the compressors in this build of c-blosc."""
-    return _blosc().list_compressors()  # type: ignore[no-any-return]  # list of str
+    return _library().blosc.list_compressors()  # type: ignore[no-any-return]  # list of str
 
 
 def blosc_compress(
@@ -76,20 +61,19 @@ def blosc_compress(
         If c-blosc does not contain the compressor, or fails.
     """
     arguments: list[Any] = [data, cname.encode(), clevel, shuffle, blocksize]
-    if _takes_typesize():
+    if release() >= (0, 16):
         arguments.append(typesize)
     elif len(data) % typesize == 0:
         from numpy import frombuffer
 
         arguments[0] = frombuffer(data, f"V{typesize}")  # whose item size is taken
-    return _blosc().compress(*arguments)  # type: ignore[no-any-return]  # bytes
+    return _library().blosc.compress(*arguments)  # type: ignore[no-any-return]  # bytes
 
 
 @cache
-def _takes_typesize() -> bool:
-    """Whether numcodecs is newer than 0.15, the newest that zarr-python 2 accepts."""
-    release = _library().__version__.split(".")[:2]
-    return tuple(map(int, release)) > (0, 15)
+def release() -> tuple[int, ...]:
+    """Return the release of numcodecs; 0.15 is the newest that zarr-python 2 accepts."""
+    return tuple(map(int, _library().__version__.split(".")[:3]))
 
 
 def blosc_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
@@ -107,12 +91,12 @@ def blosc_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
     RuntimeError
         If c-blosc cannot decompress the frame.
     """
-    return _blosc().decompress(data, out)  # type: ignore[no-any-return]  # bytes or out
+    return _library().blosc.decompress(data, out)  # type: ignore[no-any-return]  # bytes or out
 
 
 def zstd_compress(data: Buffer, level: int, checksum: bool) -> bytes:
     """Compress to one Zstandard frame that declares its content size."""
-    return _zstd().compress(data, level, checksum)  # type: ignore[no-any-return]  # bytes
+    return _library().zstd.compress(data, level, checksum)  # type: ignore[no-any-return]  # bytes
 
 
 def zstd_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
@@ -130,12 +114,12 @@ def zstd_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
     RuntimeError, ValueError
         If the frames cannot be decompressed, or the size differs.
     """
-    return _zstd().decompress(data, out)  # type: ignore[no-any-return]  # bytes or out
+    return _library().zstd.decompress(data, out)  # type: ignore[no-any-return]  # bytes or out
 
 
 def lz4_compress(data: Buffer, acceleration: int) -> bytes:
     """Compress to the decoded size in four bytes, followed by one LZ4 block."""
-    return _lz4().compress(data, acceleration)  # type: ignore[no-any-return]  # bytes
+    return _library().lz4.compress(data, acceleration)  # type: ignore[no-any-return]  # bytes
 
 
 def lz4_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
@@ -153,7 +137,7 @@ def lz4_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
     RuntimeError, ValueError
         If the block cannot be decompressed, or the size differs.
     """
-    return _lz4().decompress(data, out)  # type: ignore[no-any-return]  # bytes or out
+    return _library().lz4.decompress(data, out)  # type: ignore[no-any-return]  # bytes or out
 
 
 # --- checksums ---

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from zarr_core.extension import BytesToBytesCodec, ChecksumError, ChunkDecodeError
+from zarr_core.extension import BytesToBytesCodec, ChecksumError, ChunkDecodeError, CodecError
 
 from zarr_codecs import _numcodecs, _zstandard, _zstd_frame
 
@@ -142,4 +142,9 @@ def _decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
         message = str(error).removeprefix("Zstd decompression error: ")
         if "checksum" in message:
             raise ChecksumError("the content differs from its checksum", "zstd") from error
+        if _numcodecs.release() < (0, 16, 6):
+            raise CodecError(
+                f"{message}. Upgrade numcodecs: before 0.16.6 it cannot decode several frames, "
+                "or frames without a content size"
+            ) from error
         raise ChunkDecodeError(message, "zstd") from error

@@ -68,9 +68,9 @@ def install_hint(extension_point: str, name: str) -> str:
     disabled = [item for item in offered if is_disabled(item.distribution)]
     if origins := [item.origin for item in disabled]:
         return f"It is in {', '.join(origins)}, which the setting disabled_plugins disables."
-    if full := _full_names(extension_point, name):
-        return f"Use the full name {' or '.join(map(repr, full))}."
     other = _for_other_library(extension_point, name)
+    if not other and (full := _full_names(extension_point, name)):
+        return f"Use the full name {' or '.join(map(repr, full))}."
     if distribution := distribution_of(extension_point, name):
         off = " and do not disable it" if is_disabled(distribution) else ""
         hint = f"Install it{off}: pip install --upgrade {requirement(extension_point, name)}"
