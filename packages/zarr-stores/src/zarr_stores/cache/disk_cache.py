@@ -70,8 +70,8 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
     ``zarr_core.caches`` has the reason.  File names are digests and do not reveal keys or URLs.
     Only the user has access to the files.  Listings, ``exists`` and ``getsize`` are not cached.
 
-    With ``check="generation"`` the inner store should return generations without reading values.
-    If it does not, as stores in memory, each value is read twice.
+    The inner store should return generations without reading values.  If it does not, as stores in
+    memory, each value is read several times.
 
     Raises
     ------
@@ -171,9 +171,8 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
         changes, now = self.changes(key), time.time()
         reader, generation = self.open_inner(key, self._block_range(first))
         if reader is not None and generation is not None:
-            # Readers of one generation share its blocks; those of an unknown one are never combined.
             words = f"{reader.size} ".encode() + generation
-            name = blake2b(words, digest_size=16).digest() if generation else os.urandom(16)
+            name = blake2b(words, digest_size=16).digest()
             head = _HEAD.pack(now, reader.size, name) + generation
             with key_lock(self.path, folder):
                 if changes == self.changes(key):  # not changed since it was opened
@@ -216,11 +215,11 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
     ) -> tuple[ByteReader | None, bytes | None]:
         """Open a value of the inner store; return the reader and the generation of the value.
 
-        The generation is empty if it is not compared, None if it changes at the same time.
+        The generation is None if it changes at the same time.
         """
         before = self.inner.generation(key) if self._reads_generations else None
         reader = self.inner.open_value(key, first)
-        if reader is None or reader.generation is not None or self._check == "never":
+        if reader is None or reader.generation is not None:
             return reader, _encode(None if reader is None else reader.generation)
         if self._reads_generations:
             is_same = before == self.inner.generation(key)
@@ -265,7 +264,7 @@ class _CachedReader(ByteReader):
         _, self.size, name = _HEAD.unpack_from(head)
         self._state = self.size, head[_HEAD.size :], changes
         self._prefix = f"{folder}/{name.hex()}-"
-        self.generation = head[_HEAD.size :].decode("utf-8", "replace") or None
+        self.generation = head[_HEAD.size :].decode("utf-8", "replace")
         self.max_concurrency = store.max_concurrency
         self.gap_nbytes = store.traits.gap_nbytes
 
