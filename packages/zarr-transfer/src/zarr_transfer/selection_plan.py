@@ -144,7 +144,7 @@ def plan_selection(
     if isinstance(selected, MaskIndexer):
         selected = selected.to_coordinates()
     chunks = _chunks(selected, stored.axes) if count else _NO_CHUNKS
-    requests = chunks.count
+    requests = chunks.number
     read_nbytes = ceil(chunks.size * _encoded_nbytes(codecs) / codecs.decoded.size)
     decoded = chunks
     inner = None
@@ -155,13 +155,13 @@ def plan_selection(
         requests, part_nbytes = _partial_requests(stored, selected, chunks, decoded)
         read_nbytes = min(read_nbytes, part_nbytes)
     nbytes = count * itemsize
-    working = _working_memory(stored, selected, chunks.count, decoded.count)
+    working = _working_memory(stored, selected, chunks.number, decoded.number)
     return Plan(
         location=str(stored.location),
         shape=parsed.shape,
-        chunks=chunks.count,
+        chunks=chunks.number,
         all_chunks=prod(axis.count for axis in stored.axes),
-        inner_chunks=None if inner is None else inner.count,
+        inner_chunks=None if inner is None else inner.number,
         requests=requests,
         read_nbytes=read_nbytes,
         decoded_nbytes=decoded.size * itemsize,
@@ -176,7 +176,7 @@ def plan_selection(
 class _Chunks(NamedTuple):
     """The chunks, or inner chunks, with selected elements."""
 
-    count: int
+    number: int
     size: int  # elements of all of them
     complete: int  # number of those of which all elements are selected
 
@@ -266,26 +266,26 @@ def _partial_requests(
     elif isinstance(selection, OrthogonalIndexer):  # read as a whole
         extents, part_nbytes = [], float(nbytes)
     else:
-        count = ceil(decoded.count / chunks.count)
+        count = ceil(decoded.number / chunks.number)
         extents = [_Extent(count, max(1, prod(lengths) // count), prod(lengths))]
     ranges, range_nbytes = _byte_ranges(extents, part_nbytes, gap)
     requests = opening + ranges * ceil(range_nbytes / _BATCH)
     needed = min(nbytes, opening_nbytes + ceil(ranges * range_nbytes))
-    others = chunks.count - complete
+    others = chunks.number - complete
     return complete + others * requests, complete * nbytes + others * needed
 
 
 class _Extent(NamedTuple):
     """The parts of an average stored object that are read, along one dimension."""
 
-    count: int
+    number: int
     step: int  # from one to the next
     length: int  # number of all parts along the dimension
 
 
 def _extent(item: slice | NDArray, axis: ChunkAxis, unit: int, length: int) -> _Extent:
     parts = _along(item, RegularAxis(axis.size, -(-axis.size // unit), unit))
-    count = ceil(parts.count / _along(item, axis).count)
+    count = ceil(parts.number / _along(item, axis).number)
     step = item.step // unit if isinstance(item, slice) else length // count
     return _Extent(count, max(1, step), length)
 
