@@ -276,6 +276,27 @@ def test_decoded_bytes(layout, selection, expected):
 
 
 @pytest.mark.parametrize(
+    ("layout", "selection", "expected"),
+    [
+        pytest.param("chunks", np.s_[:400, :400], 1, id="a whole chunk"),
+        pytest.param("chunks", np.s_[:400, 7], 2, id="the first part, then the rest"),
+        pytest.param("shards", np.s_[:20, :50], 2, id="the index, then an inner chunk"),
+        pytest.param("shards", np.s_[:400, :50], 21, id="inner chunks apart"),
+        pytest.param("shards", np.s_[:800, :100], 42, id="neighbours with one request"),
+    ],
+)
+def test_requests_to_a_store_with_latency(layout, selection, expected):
+    shapes = {"chunks": {"chunks": 400}, "shards": {"chunks": (20, 50), "shards": (400, 400)}}
+    array = zarr.create_array(
+        WireStore(latency=True), shape=(800, 800), dtype="f4", compressors=None, **shapes[layout]
+    )
+    array[...] = stored_elements(array.shape, array.dtype)
+    array.store.reset()
+    array[selection]
+    assert plan_selection(array, selection).requests == array.store.requests == expected
+
+
+@pytest.mark.parametrize(
     ("layout", "selection"),
     [
         ({"chunks": (400, 1000), "compressors": "gzip"}, np.s_[...]),
