@@ -122,7 +122,7 @@ class _Rechecked:
             self._present = stored
             self._generations = None
 
-    def _lock(self) -> AbstractContextManager[None]:
+    def _lock(self) -> AbstractContextManager[object]:
         # This lock is safe after a fork, and is not the lock of the core for changes of a node.
         return key_lock((_Rechecked, id(self)), self._present.path)
 
