@@ -41,9 +41,8 @@ def unknown_extension_error(
 
     get_extension_point(extension_point)
     usable = _names_with_hooks(extension_point)
-    # No name is similar to one that is much longer, and comparing those takes much memory.
-    close = get_close_matches(name, usable) if len(name) < 200 else []
-    similar = [*_full_names(extension_point, name), *close]
+    # Comparing a long name takes much memory, and no name is similar to it.
+    similar = [*_full_names(extension_point, name), *get_close_matches(name[:200], usable)]
     hint = install_hint(extension_point, name)
     return UnknownExtensionError(extension_point, name, location, dict.fromkeys(similar), hint)
 
