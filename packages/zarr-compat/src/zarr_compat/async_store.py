@@ -132,8 +132,9 @@ class AsyncStore(zarr_core.Store):
             value = self.get(key, self.interface.range_request(0, limit + 1))
         except StoreError:  # not every store has ranges beyond the end of a value
             return super().get_limited(key, limit)
-        within = value is None or len(value) <= limit
-        return value if within else max(len(value), self.getsize(key) or 0)
+        if value is None or len(value) <= limit:
+            return value
+        return max(len(value), self.getsize(key) or 0)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         requests = [*key_ranges]
