@@ -267,6 +267,7 @@ made = [
     zarr.from_array({{}}, data=a, compressors="keep", filters="keep"),
     zarr.empty_like(a), zarr.zeros_like(a, store={{}}),
     zarr.open_like(a, path="like{number}.zarr"), zarr.open_like(a, path="like{number}.zarr"),
+    zarr.open_like(a, path="like{number}.zarr", mode="w", shape=a.shape),
     zarr.create_array({{}}, **form, **same), group.create_array("x", **same),
     group.require_array("y", **same), group.empty_like("z", data=a),
 ]

@@ -144,15 +144,15 @@ def _stored_regions(array: Array) -> Iterator[tuple[slice, ...]]:
 
 def open_like(a: Any, path: str, **options: Any) -> Array:
     """Open the array at a path, or create one like another array, with its codecs."""
-    options.setdefault("mode", "a")
-    try:
-        opened: Array = open_array(path, **options)
-    except ArrayNotFoundError:
-        if options["mode"] in ("r", "r+"):
-            raise
-    else:
-        return opened
-    mode = options.pop("mode")
+    mode = options.pop("mode", None) or "a"
+    if mode in ("r", "r+", "a"):
+        try:
+            opened: Array = open_array(path, mode="r" if mode == "r" else "r+", **options)
+        except ArrayNotFoundError:
+            if mode != "a":
+                raise
+        else:
+            return opened
     created: Array = empty_like(a, store=path, overwrite=mode == "w", **options)
     return created
 
