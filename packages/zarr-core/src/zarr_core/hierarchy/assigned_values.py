@@ -120,10 +120,7 @@ def _check_representable(value: Any, dtype: np.dtype[Any]) -> None:
         except (TypeError, ValueError):  # pandas.NA has no truth value
             equal = False
         if not equal:  # None, NaN, NaT or a masked element
-            raise ValueError(
-                f"{item!r} cannot be stored as {dtype}, which has no missing value; replace missing "
-                "values, for example with an empty string"
-            )
+            raise ValueError(f"{item!r} cannot be stored as {dtype}: replace missing values first")
 
 
 # --- the data of a new array ---

@@ -130,10 +130,7 @@ def fill_value_errors(location: Location | str) -> Iterator[None]:
 
 
 def _compressors(format_: Format, arguments: Mapping[str, Any]) -> Any:
-    """The compressors of a new array, by default those of the settings or the format.
-
-    A compressor among the filters replaces the default one.
-    """
+    """The compressors of a new array; by default none if a filter compresses, or those of the format."""
     compressors, filters = arguments["compressors"], arguments["filters"]
     if is_auto(compressors):
         if not is_auto(filters) and any(map(is_compressor, parse_codecs(filters))):

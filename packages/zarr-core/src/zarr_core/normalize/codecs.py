@@ -9,16 +9,16 @@ from zarr_core.engine.chain import CODEC_KINDS, codec_definition
 from zarr_core.errors import (
     CodecChainError,
     ExtensionConfigurationError,
+    ExtensionError,
     MetadataValidationError,
-    UnknownExtensionError,
 )
-from zarr_core.interfaces.codec import Codec
+from zarr_core.interfaces.codec import BytesToBytesCodec, Codec
 from zarr_core.messages import warn_once
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.registry.discovery import is_provided
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import ARGUMENTS, NUMCODECS_IDS
-from zarr_core.registry.resolve import create_extension, find_provider
+from zarr_core.registry.resolve import create_extension
 from zarr_core.strictjson import MAX_DEPTH, plain
 
 if TYPE_CHECKING:
@@ -124,30 +124,25 @@ def parse_codec_chain(
 
 
 def codec_kind(definition: ExtensionDefinition) -> int | None:
-    """The position of a codec's interface in ``CODEC_KINDS``; None for an unknown codec."""
-    try:
-        provider = find_provider("codec", definition)
-        if provider is None:
-            return None
-        extension = provider.load()
-        kinds = [i for i, interface in enumerate(CODEC_KINDS) if issubclass(extension, interface)]
-        if len(kinds) != 1:  # one class can implement several kinds
-            codec = create_extension("codec", definition, complete=False)
-            kinds = [i for i, interface in enumerate(CODEC_KINDS) if isinstance(codec, interface)]
-    except UnknownExtensionError:
-        return None
-    return kinds[0]
+    """The position of a codec's interface in ``CODEC_KINDS``; None for an unknown or invalid codec."""
+    # An instance, since one class can implement several kinds.
+    codec = _created(definition)
+    return next((i for i, kind in enumerate(CODEC_KINDS) if isinstance(codec, kind)), None)
 
 
 def is_compressor(definition: ExtensionDefinition) -> bool:
     """Whether a codec encodes bytes to fewer bytes, as checksums and base64 do not."""
-    if codec_kind(definition) != 2:
+    codec = _created(definition)
+    if not isinstance(codec, BytesToBytesCodec) or codec.encoded_size(4096) is not None:
         return False
-    codec = create_extension("codec", definition, complete=False)
+    return len(codec.encode(bytes(4096), 4096)) < 4096
+
+
+def _created(definition: ExtensionDefinition) -> Any:
     try:
-        return codec.encoded_size(4096) is None and len(codec.encode(bytes(4096), 4096)) < 4096
-    except Exception:  # not for any content, such as a codec for images
-        return False
+        return create_extension("codec", definition, complete=False)
+    except ExtensionError:  # raised again for the chain of codecs
+        return None
 
 
 def sharded(
