@@ -77,10 +77,8 @@ def configuration_to_json(value: Any, depth: int = 0) -> Any:
     """Convert a member of a configuration; extensions in it become their definitions."""
     if depth > MAX_DEPTH:
         return value  # rejected with the document
-    if isinstance(value, Codec) or hasattr(value, "get_config"):
+    if isinstance(value, Codec | ExtensionDefinition) or hasattr(value, "get_config"):
         return parse_codec(value).to_json()
-    if isinstance(value, ExtensionDefinition):
-        return value.to_json()
     if hasattr(value, "to_definition"):
         return value.to_definition().to_json()
     if isinstance(value, dict):
@@ -133,9 +131,8 @@ def codec_kind(definition: ExtensionDefinition) -> int | None:
 def is_compressor(definition: ExtensionDefinition) -> bool:
     """Whether a codec encodes bytes to fewer bytes, as checksums and base64 do not."""
     codec = _created(definition)
-    if not isinstance(codec, BytesToBytesCodec) or codec.encoded_size(4096) is not None:
-        return False
-    return len(codec.encode(bytes(4096), 4096)) < 4096
+    varies = isinstance(codec, BytesToBytesCodec) and codec.encoded_size(4096) is None
+    return varies and len(codec.encode(bytes(4096), 4096)) < 4096
 
 
 def _created(definition: ExtensionDefinition) -> Any:
