@@ -90,7 +90,7 @@ def _entries(archive: Archive, path: object) -> Iterator[ZipInfo]:
         # A writer stores checksum and sizes after the value: with zeros it was killed during the
         # value, unless the value is empty, so that the next header follows.
         is_empty = not (checksum or compressed or size)
-        if is_empty and source.read(start, min(2, source.size - start)) != b"PK":
+        if is_empty and bytes(source.read(start, min(2, source.size - start))) != b"PK":
             return
         yield info
         position = start + compressed
