@@ -48,7 +48,7 @@ def test_directories_of_groups_and_other_documents_hold_new_nodes(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["numcodecs.shuffle", "numcodecs.base64"])
-def test_filters_that_give_bytes_are_compressed(name):
+def test_filters_that_do_not_compress_are_compressed(name):
     array = zarr.create_array({}, data=[1, 2], filters=[name])
     assert [codec.name for codec in array.metadata.codecs][1:] == [name, "zstd"]
 
@@ -78,6 +78,13 @@ def test_a_compressor_among_the_filters_replaces_the_default(filters, zarr_forma
 def test_dates_need_a_unit(dtype, zarr_format):
     with pytest.raises(ExtensionConfigurationError, match=r"no unit; pass one.*64\[ns\]"):
         zarr.create_array({}, shape=2, dtype=dtype, zarr_format=zarr_format)
+
+
+def test_stored_dates_without_a_unit_are_read_and_described():
+    generic = {"name": "numpy.timedelta64", "configuration": {"unit": "generic", "scale_factor": 1}}
+    array = zarr.create_array({}, shape=2, dtype=generic)
+    assert "numpy.timedelta64" in str(array.info)
+    assert np.isnat(array[...]).all()
 
 
 # --- without distributions ---

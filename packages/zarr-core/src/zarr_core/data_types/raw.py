@@ -52,20 +52,19 @@ class RawBits(DataType):
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> RawBits:
         # The schemas of other data types have their names; a family has no schema.
-        if definition.configuration:
-            problems = [
-                ValidationProblem(
-                    json_pointer("configuration", name), "is not a member here; none is known"
-                )
-                for name in definition.configuration
-            ]
-            raise ExtensionConfigurationError("data_type", definition.name, "", problems)
+        problems = [
+            ValidationProblem(
+                json_pointer("configuration", name), "is not a member here; none is known"
+            )
+            for name in definition.configuration
+        ]
         match = _NAME(definition.name)
         # The largest number of bits has 11 digits.
         bits = int(match[1]) if match and len(match[1]) <= 11 else 0
         if not bits or bits % 8 or bits // 8 > _LARGEST:
             problem = f"the number of bits must be a multiple of 8, at most {8 * _LARGEST}"
-            problems = [ValidationProblem("", problem)]
+            problems.append(ValidationProblem("", problem))
+        if problems:
             raise ExtensionConfigurationError("data_type", definition.name, "", problems)
         return cls(bits // 8)
 

@@ -25,8 +25,7 @@ _AUXILIARY = {CHECKPOINT_NAME, MANIFEST_NAME, ".DS_Store", "Thumbs.db", "desktop
 _NUMBER = "(?:0|[1-9][0-9]*)"  # never with leading zeros
 _CHUNK = re.compile(rf"c|(?:c[/.]?)?{_NUMBER}(?:(?:/{_NUMBER})+|(?:\.{_NUMBER})+)?").fullmatch
 
-# Seconds before keys like those of chunks are listed again.
-_PAUSES = (0.01, 0.03, 0.1, 0.2, 0.4, 0.0)
+_PAUSES = (0.01, 0.03, 0.1, 0.2, 0.4, 0.0)  # seconds until possible chunks are listed again
 
 
 def is_auxiliary(key: str) -> bool:

@@ -89,12 +89,10 @@ def _check_missing(value: Any) -> None:
         missing = getattr(value, "mask", False)
         remedy = "values.filled(...)"
     elif hasattr(value, "isna") and hasattr(value, "__array__"):  # pandas
-        missing = np.asarray(value.isna())
         # NaN and NaT are values of NumPy data types.
-        if hasattr(value, "dtype"):
-            missing = missing & (not isinstance(value.dtype, np.dtype))
-        else:  # a frame
-            missing = missing[:, [not isinstance(dtype, np.dtype) for dtype in value.dtypes]]
+        dtypes = [value.dtype] if hasattr(value, "dtype") else value.dtypes  # of a frame
+        is_extension = np.array([not isinstance(dtype, np.dtype) for dtype in dtypes], bool)
+        missing = np.asarray(value.isna()) & is_extension
         remedy = "values.fillna(...), or values.to_numpy(dtype=..., na_value=...)"
     else:
         count = getattr(value, "null_count", 0)  # a method of Polars
@@ -120,10 +118,7 @@ def _check_representable(value: Any, dtype: np.dtype[Any]) -> None:
         except (TypeError, ValueError):  # pandas.NA has no truth value
             equal = False
         if not equal:  # None, NaN, NaT or a masked element
-            raise ValueError(
-                f"{item!r} cannot be stored as {dtype}, which has no missing value; replace missing "
-                "values, for example with an empty string"
-            )
+            raise ValueError(f"{item!r} cannot be stored as {dtype}: replace missing values first")
 
 
 # --- the data of a new array ---
@@ -139,8 +134,7 @@ def data_to_array(data: Any) -> Any:
     if is_chunked(data):
         return data
     values = to_array(data)
-    dtype = getattr(data, "dtype", values.dtype)
-    if values.dtype == _OBJECT and getattr(dtype, "type", None) is str:
+    if values.dtype == _OBJECT and getattr(getattr(data, "dtype", None), "type", None) is str:
         return values.astype(np.dtypes.StringDType())  # strings of pandas
     return values
 

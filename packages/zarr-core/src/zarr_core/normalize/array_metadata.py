@@ -130,18 +130,14 @@ def fill_value_errors(location: Location | str) -> Iterator[None]:
 
 
 def _compressors(format_: Format, arguments: Mapping[str, Any]) -> Any:
-    """The compressors of a new array, by default those of the settings or the format.
-
-    A compressor among the filters replaces the default one.
-    """
+    """The compressors of a new array; by default none if a filter compresses, or those of the format."""
     compressors, filters = arguments["compressors"], arguments["filters"]
-    if is_auto(compressors):
-        if not is_auto(filters) and any(map(is_compressor, parse_codecs(filters))):
-            return None
-        compressors = config.settings.default_compressors
-    if is_auto(compressors) and format_.compressors is not None:
-        compressors = format_.compressors
-    return compressors
+    if not is_auto(compressors):
+        return compressors
+    if not is_auto(filters) and any(map(is_compressor, parse_codecs(filters))):
+        return None
+    default = config.settings.default_compressors
+    return default if format_.compressors is None or not is_auto(default) else format_.compressors
 
 
 def other_members(arguments: Mapping[str, Any], format_: Format) -> dict[str, JSON]:

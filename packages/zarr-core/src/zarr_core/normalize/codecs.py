@@ -9,16 +9,16 @@ from zarr_core.engine.chain import CODEC_KINDS, codec_definition
 from zarr_core.errors import (
     CodecChainError,
     ExtensionConfigurationError,
+    ExtensionError,
     MetadataValidationError,
-    UnknownExtensionError,
 )
-from zarr_core.interfaces.codec import Codec
+from zarr_core.interfaces.codec import BytesToBytesCodec, Codec
 from zarr_core.messages import warn_once
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.registry.discovery import is_provided
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import ARGUMENTS, NUMCODECS_IDS
-from zarr_core.registry.resolve import create_extension, find_provider
+from zarr_core.registry.resolve import create_extension
 from zarr_core.strictjson import MAX_DEPTH, plain
 
 if TYPE_CHECKING:
@@ -77,10 +77,8 @@ def configuration_to_json(value: Any, depth: int = 0) -> Any:
     """Convert a member of a configuration; extensions in it become their definitions."""
     if depth > MAX_DEPTH:
         return value  # rejected with the document
-    if isinstance(value, Codec) or hasattr(value, "get_config"):
+    if isinstance(value, Codec | ExtensionDefinition) or hasattr(value, "get_config"):
         return parse_codec(value).to_json()
-    if isinstance(value, ExtensionDefinition):
-        return value.to_json()
     if hasattr(value, "to_definition"):
         return value.to_definition().to_json()
     if isinstance(value, dict):
@@ -95,16 +93,15 @@ def parse_codec_chain(
 ) -> list[ExtensionDefinition]:
     """Return the ``codecs`` of an array; ``byte_order`` is that of the default serializer."""
     # As in version 2, filters can contain an array -> bytes codec, for objects, and compressors can
-    # begin with codecs of arrays, for images; an array -> bytes codec replaces "bytes".
+    # begin with one, for images; it takes the place of the serializer "bytes".
     codecs = [] if is_auto(filters) else parse_codecs(filters)
     last = [] if is_auto(compressors) else parse_codecs(compressors)
-    while last and codec_kind(last[0]) == 0:
-        codecs.append(last.pop(0))
-    replaces_bytes = bool(last) and codec_kind(last[0]) == 1
     array_to_bytes = None if serializer is None or is_auto(serializer) else parse_codec(serializer)
-    if array_to_bytes and not (replaces_bytes and array_to_bytes.name == "bytes"):
+    if last and codec_kind(last[0]) == 1 and (not array_to_bytes or array_to_bytes.name == "bytes"):
+        pass
+    elif array_to_bytes is not None:
         codecs.append(array_to_bytes)
-    elif not replaces_bytes and not any(codec_kind(codec) == 1 for codec in codecs):
+    elif not any(codec_kind(codec) == 1 for codec in codecs):
         default = data_type.default_serializer()
         if default.name == "bytes" and byte_order is not None:
             default = ExtensionDefinition("bytes", {"endian": byte_order})
@@ -125,29 +122,24 @@ def parse_codec_chain(
 
 
 def codec_kind(definition: ExtensionDefinition) -> int | None:
-    """The position of a codec's interface in ``CODEC_KINDS``; None for an unknown codec."""
-    try:
-        if (provider := find_provider("codec", definition)) is None:
-            return None
-        cls = provider.load()
-        kinds = [i for i, interface in enumerate(CODEC_KINDS) if issubclass(cls, interface)]
-        if len(kinds) != 1:  # one class can implement several kinds
-            codec = create_extension("codec", definition, complete=False)
-            kinds = [i for i, interface in enumerate(CODEC_KINDS) if isinstance(codec, interface)]
-    except UnknownExtensionError:
-        return None
-    return kinds[0]
+    """The position of a codec's interface in ``CODEC_KINDS``; None for an unknown or invalid codec."""
+    # An instance, since one class can implement several kinds.
+    codec = _created(definition)
+    return next((i for i, kind in enumerate(CODEC_KINDS) if isinstance(codec, kind)), None)
 
 
 def is_compressor(definition: ExtensionDefinition) -> bool:
     """Whether a codec encodes bytes to fewer bytes, as checksums and base64 do not."""
-    if codec_kind(definition) != 2:
-        return False
-    codec = create_extension("codec", definition, complete=False)
+    codec = _created(definition)
+    varies = isinstance(codec, BytesToBytesCodec) and codec.encoded_size(4096) is None
+    return varies and len(codec.encode(bytes(4096), 4096)) < 4096
+
+
+def _created(definition: ExtensionDefinition) -> Any:
     try:
-        return codec.encoded_size(4096) is None and len(codec.encode(bytes(4096), 4096)) < 4096
-    except Exception:  # not for any content, such as a codec for images
-        return False
+        return create_extension("codec", definition, complete=False)
+    except ExtensionError:  # raised again for the chain of codecs
+        return None
 
 
 def sharded(

@@ -298,8 +298,7 @@ def _parse_items(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedS
             is_identity = False
         elif isinstance(item, slice):
             part, count, is_reversed = _parse_slice(item, dimension, shape)
-            if is_reversed:
-                reversed_axes.append(dimension)
+            reversed_axes += [dimension] * is_reversed
             parts.append(part)
             result_shape.append(count)
         elif is_integer(item):
@@ -350,8 +349,7 @@ def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
             lengths.append(1)
         elif isinstance(item, slice):
             part, count, is_reversed = _parse_slice(item, dimension, shape)
-            if is_reversed:
-                reversed_axes.append(dimension)
+            reversed_axes += [dimension] * is_reversed
             parts.append(part)
             axes.append(len(lengths))
             lengths.append(count)
