@@ -1,19 +1,14 @@
-"""Parts of values: in memory, from file objects, and from servers."""
+"""Parts of values in memory and from file objects."""
 
 from __future__ import annotations
 
 import errno
-from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
-
-from zarr_core.extension import ByteReader, StoreReadError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.extension import Buffer
-
-    from zarr_stores.databases.server_store import ServerStore
 
 
 def copy_held(
@@ -47,34 +42,3 @@ def read_from_file(file: Any, parts: Sequence[tuple[int, memoryview]]) -> None:
                 raise OSError(errno.EIO, "the file is truncated")
             buffer[done : done + len(data)] = data
             done += len(data)
-
-
-class PartialReader(ByteReader):
-    """Base class of readers that keep the parts received with the first request."""
-
-    def __init__(
-        self, store: ServerStore, key: str, size: int, held: Sequence[tuple[int, bytes]]
-    ) -> None:
-        self._store, self._key = store, key
-        self.size = size
-        self._held = held
-        self.max_concurrency = store.max_concurrency
-
-    @abstractmethod
-    def _fetch(self, starts: list[int], lengths: list[int]) -> list[bytes]:
-        """Return parts of the generation of the value that was opened."""
-
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        for start, buffer in parts:
-            self.check_part(start, len(buffer))
-        requested = copy_held(self._held, parts)
-        if not requested:
-            return
-        lengths = [len(buffer) for _, buffer in requested]
-        found = self._fetch([start for start, _ in requested], lengths)
-        if [len(data) for data in found] != lengths:
-            raise StoreReadError(
-                "the server returned fewer bytes than requested", self._store, self._key
-            )
-        for (_, buffer), data in zip(requested, found, strict=True):
-            buffer[:] = data

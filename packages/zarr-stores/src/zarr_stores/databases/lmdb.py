@@ -32,7 +32,7 @@ from zarr_stores.databases.lmdb_environment import (
 from zarr_stores.remedies import required
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
     from zarr_core.extension import Buffer, ByteRange, Store
@@ -107,40 +107,10 @@ class LMDBStore(SortedStore, DatabaseStore):
     def get_limited(
         self, key: str, limit: int, out: memoryview | None = None
     ) -> Buffer | int | None:
-        def work(value: memoryview) -> Buffer | int:
-            size = len(value)
-            if size > limit:
-                return size
-            if out is None:
-                return bytes(value)
-            out[:size] = value
-            return out[:size]
+        return self._view(key, lambda value: len(value) if len(value) > limit else bytes(value))
 
-        return self._view(key, work)
-
-    def get_partial_values(
-        self, key_ranges: Iterable[tuple[str, ByteRange]]
-    ) -> list[Buffer | None]:
-        """Return parts of values in the given order, all from one snapshot."""
-        wanted = list(key_ranges)
-
-        def work() -> list[Buffer | None]:
-            with self._transaction(buffers=True) as transaction:
-                if transaction is None:
-                    for key, _ in wanted:
-                        self._check(key)
-                    return [None] * len(wanted)
-                get = transaction.get
-                parts: list[Buffer | None] = []
-                for key, (start, length) in wanted:
-                    value = get(check_key(key).encode())
-                    if value is not None:
-                        start = start if start >= 0 else max(0, len(value) + start)
-                        value = bytes(value[start : None if length is None else start + length])
-                    parts.append(value)
-                return parts
-
-        return self.request(wanted[0][0] if wanted else "", StoreReadError, "read", work)
+    def _part(self, key: str, part: ByteRange) -> Buffer | None:
+        return self._view(key, lambda value: bytes(value[slice(*part.within(len(value)))]))
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         self._check(key)
@@ -150,18 +120,13 @@ class LMDBStore(SortedStore, DatabaseStore):
             if environment is None:
                 return None
             transaction = environment.begin(buffers=True)
-            kept = False
-            try:
-                value = transaction.get(key.encode())
-                if value is None:
-                    return None
-                if len(value) <= _COPIED:
-                    return BufferByteReader(bytes(value))
-                kept = True
+            value = transaction.get(key.encode())
+            if value is not None and len(value) > _COPIED:
                 return MappedReader(self, key, transaction, value)
+            try:
+                return None if value is None else BufferByteReader(bytes(value))
             finally:
-                if not kept:
-                    transaction.abort()
+                transaction.abort()
 
         return self.request(key, StoreReadError, "read", work)
 

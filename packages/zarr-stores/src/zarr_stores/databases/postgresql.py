@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote
+from urllib.parse import quote
 
 from zarr_core.extension import (
     BufferByteReader,
@@ -21,7 +21,7 @@ from zarr_core.extension import (
     StoreReadError,
 )
 
-from zarr_stores._partial_reader import PartialReader
+from zarr_stores._partial_reader import copy_held
 from zarr_stores._reader_store import replaced
 from zarr_stores.databases.database_store import SortedStore, key_range
 from zarr_stores.databases.postgresql_statements import statements_of
@@ -115,19 +115,12 @@ class PostgreSQLStore(SortedStore, ServerStore):
     def _connect(self) -> Connections:
         from zarr_stores.databases.postgresql_connections import Connections  # optional dependency
 
-        hosts = [host.rpartition(":") for host in self._hosts.split(",")]
-        named = [
-            (name, port) if colon and not port.endswith("]") else (f"{name}{colon}{port}", "")
-            for name, colon, port in hosts
-        ]
         options = {
+            "conninfo": f"postgresql://{self._hosts}{quote(self._path.rstrip('/'))}",
             "connect_timeout": max(1, int(self._connect_timeout)),
             "application_name": "zarr",
             **self._options,
             **self._secrets,
-            "host": ",".join(unquote(name).strip("[]") for name, _ in named) or None,
-            "port": ",".join(port for _, port in named).strip(",") or None,
-            "dbname": self._path.strip("/") or None,
             "user": self.user or None,
             "password": self._password(),
         }
@@ -252,7 +245,7 @@ class PostgreSQLStore(SortedStore, ServerStore):
             return reader
         start = 0 if first is None else first.within(size)[0]
         read = partial(self._parts, key, generation)
-        return _RowReader(self, key, size, generation, start, part, read)
+        return _RowReader(self, key, size, generation, (start, part), read)
 
     def _parts(
         self, key: str, generation: str, starts: list[int], lengths: list[int]
@@ -282,19 +275,32 @@ class PostgreSQLStore(SortedStore, ServerStore):
         return [key for (key,) in self._opened().rows(self._sql.children, values)]
 
 
-class _RowReader(PartialReader):
-    """Reader of a large value; raises an error after the value is replaced."""
+class _RowReader(ByteReader):
+    """Reader of a large value, a part of which is in memory; raises an error after it is replaced."""
 
     def __init__(
-        self, store: PostgreSQLStore, key: str, size: int, generation: str, start: int, held: bytes,
+        self, store: PostgreSQLStore, key: str, size: int, generation: str, held: tuple[int, bytes],
         read: Callable[[list[int], list[int]], list[bytes]],
     ) -> None:  # fmt: skip
-        super().__init__(store, key, size, [(start, held)])
+        self._store, self._key = store, key
+        self.size = size
         self.generation = generation
+        self.max_concurrency = store.max_concurrency
+        self._held = held
         self._read = read
 
-    def _fetch(self, starts: list[int], lengths: list[int]) -> list[bytes]:
-        found = self._read(starts, lengths)
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        for start, buffer in parts:
+            self.check_part(start, len(buffer))
+        requested = copy_held([self._held], parts)
+        if not requested:
+            return
+        lengths = [len(buffer) for _, buffer in requested]
+        found = self._read([start for start, _ in requested], lengths)
         if not found:
             raise replaced(self._store, self._key)
-        return found
+        if [len(data) for data in found] != lengths:
+            reason = "the server returned fewer bytes than requested"
+            raise StoreReadError(reason, self._store, self._key)
+        for (_, buffer), data in zip(requested, found, strict=True):
+            buffer[:] = data

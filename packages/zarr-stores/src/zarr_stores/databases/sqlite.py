@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import weakref
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
     BufferByteReader,
@@ -27,7 +27,7 @@ from zarr_stores.databases.sqlite_reader import BlobReader
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Self
 
     from zarr_core.extension import Buffer, ByteRange
@@ -118,37 +118,8 @@ class SQLiteStore(SortedStore, DatabaseStore):
             return None if row is None else int(row[0])
         return self._bytes(key, row[0])
 
-    def get_partial_values(
-        self, key_ranges: Iterable[tuple[str, ByteRange]]
-    ) -> list[Buffer | None]:
-        """Return parts of values in the given order, all from one snapshot."""
-        requested = list(key_ranges)
-        for key, _ in requested:
-            check_key(key)
-        if len(requested) < 2:
-            return [self._part(*one) for one in requested]
-
-        def work() -> list[Buffer | None]:
-            values: list[Buffer | None] = []
-            with self._connections.cursor() as cursor:
-                if cursor is None:
-                    return [None] * len(requested)
-                cursor.execute("BEGIN")
-                for key, part in requested:
-                    row = cursor.execute(*_part_of(key, part)).fetchone()
-                    if row is not None and row[0] is None:  # a large value, or NULL
-                        row = cursor.execute(_WHERE, (key,)).fetchone()
-                        with cursor.connection.blobopen("zarr", "v", row[0], readonly=True) as blob:
-                            start, stop = part.within(len(blob))
-                            values.append(cast("bytes", blob[start:stop]))
-                    else:
-                        values.append(None if row is None else self._bytes(key, row[0]))
-                cursor.execute("COMMIT")
-            return values
-
-        return self.request(requested[0][0], StoreReadError, "read", work)
-
     def _part(self, key: str, part: ByteRange) -> Buffer | None:
+        check_key(key)
         statement, arguments = _part_of(key, part)
         row = self._row(statement, key, arguments)
         if row is None:
@@ -230,14 +201,16 @@ class SQLiteStore(SortedStore, DatabaseStore):
         if len(values) == 1:
             self._write(_SET, values[0])
             return
-        with self._transaction() as cursor:
+        with self._transaction(create=True) as cursor:
+            assert cursor is not None
             cursor.executemany(_SET, values)
 
     def _erase(self, keys: Sequence[str]) -> None:
         if len(keys) == 1:
             self._write(_ERASE, (keys[0],), create=False)
-        elif self._is_there():
-            with self._transaction() as cursor:
+            return
+        with self._transaction(create=False) as cursor:
+            if cursor is not None:
                 cursor.executemany(_ERASE, ((key,) for key in keys))
 
     def _erase_below(self, prefix: str) -> None:
@@ -281,14 +254,12 @@ class SQLiteStore(SortedStore, DatabaseStore):
 
     # --- connections ---
 
-    def _is_there(self) -> bool:
-        with self._connections.cursor() as cursor:
-            return cursor is not None
-
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Cursor]:
-        with self._connections.cursor(create=True) as cursor, self._connections.writing:
-            assert cursor is not None
+    def _transaction(self, *, create: bool) -> Iterator[sqlite3.Cursor | None]:
+        with self._connections.cursor(create=create) as cursor, self._connections.writing:
+            if cursor is None:
+                yield None
+                return
             cursor.execute("BEGIN IMMEDIATE")
             yield cursor
             cursor.execute("COMMIT")
