@@ -179,5 +179,5 @@ def test_absurd_numbers_of_fields_are_rejected():
     }  # fmt: skip
     for documents in (version_3, version_2):
         values = {key: json.dumps(document).encode() for key, document in documents.items()}
-        with pytest.raises(ZarrError, match="has 100001 fields; at most 100000"):
+        with pytest.raises(ZarrError, match="100001 fields"):
             zarr.open(values, "r")

@@ -94,9 +94,7 @@ class Struct(DataType):
         for name in dtype.names:
             part, offset, *title = dtype.fields[name]
             if title:
-                raise ValueError(
-                    f"the field {name!r} has a title, {title[0]!r}, which is not supported"
-                )
+                raise ValueError(f"the title {title[0]!r} of the field {name!r} is not supported")
             if offset != end:
                 raise ValueError(_gap(name, offset, end))
             end += part.itemsize

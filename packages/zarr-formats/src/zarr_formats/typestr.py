@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 ByteOrder = Literal["little", "big", "mixed"]
 
+_MAX_FIELDS = 100_000
 LARGEST = 1 << 24
 """Largest size of an element in bytes; metadata is not trusted."""
 
@@ -265,17 +266,11 @@ def _hint(text: str) -> str:
 
 def _read_fields(value: JSON, pointer: str, problems: list[ValidationProblem]) -> Dtype | None:
     """Parse a structured data type; add problems to the list and return None if it is invalid."""
-    if not isinstance(value, list) or not value:
-        shown = "an empty list" if value == [] else repr(value)[:60]
-        problems.append(
-            ValidationProblem(
-                pointer, f'{_FORM}; or a list of fields, such as [["x", "<f4"]]; not {shown}'
-            )
-        )
-        return None
-    if len(value) > 100_000:  # only in a hostile or damaged document
-        message = f"has {len(value)} fields; at most 100000 are supported"
-        problems.append(ValidationProblem(pointer, message))
+    # Only a hostile or damaged document has more fields.
+    if not isinstance(value, list) or not 0 < len(value) <= _MAX_FIELDS:
+        shown = f"{len(value)} fields" if isinstance(value, list) else repr(value)[:60]
+        message = f'{_FORM}; or a list of 1 to {_MAX_FIELDS} fields, such as [["x", "<f4"]]'
+        problems.append(ValidationProblem(pointer, f"{message}; not {shown}"))
         return None
     fields: list[JSON] = []
     names: set[str] = set()

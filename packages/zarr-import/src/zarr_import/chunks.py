@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from zarr_core import array_from_metadata
-from zarr_core.extension import ZarrError, create_extension
+from zarr_core.extension import ZarrError
 from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from zarr_core import Array
     from zarr_core.extension import Format
     from zarr_core.optional import Reporter
@@ -31,7 +30,7 @@ def copy_chunks(
     The codecs of the array must decode the first chunk as the source does; otherwise nothing is
     stored.  Chunks that the source has encoded differently are decoded and written one by one.
     """
-    key_of = _keys(array, format_)
+    key_of, extent = array.stored.chunk_key, array.stored.chunk_extent
     encoded, to_decode = stored.listed()
     first = encoded[0] if encoded else None
     if first is not None and not _decodes_equally(
@@ -41,24 +40,17 @@ def copy_chunks(
 
     def take(chunk: tuple[int, ...]) -> None:
         array.store.set(key_of(chunk), stored.read(chunk))
-        reporter.advance(_elements(array, chunk))
+        reporter.advance(prod(extent(chunk)))
 
     def decode(chunk: tuple[int, ...]) -> None:
         box = _box(array, chunk)
         array[box] = variable.read(box)
-        reporter.advance(_elements(array, chunk))
+        reporter.advance(prod(extent(chunk)))
 
     max_concurrency = array.store.max_concurrency
     parallel_for(encoded, take, max_concurrency is not None, max_concurrency)
     parallel_for(to_decode, decode, None, max_concurrency)
     return True
-
-
-def _keys(array: Array, format_: Format) -> Callable[[tuple[int, ...]], str]:
-    definition = array.metadata.chunk_key_encoding
-    encoding: Any = create_extension("chunk_key_encoding", definition, array.stored.location)
-    prefix = format_.chunk_prefix(array.path)
-    return lambda chunk: prefix + encoding.encode(chunk)
 
 
 def _decodes_equally(
@@ -86,10 +78,3 @@ def _box(array: Array, chunk: tuple[int, ...]) -> tuple[slice, ...]:
         slice(number * length, min((number + 1) * length, size))
         for number, length, size in zip(chunk, array.chunks, array.shape, strict=True)
     )
-
-
-def _elements(array: Array, chunk: tuple[int, ...]) -> int:
-    count = 1
-    for part in _box(array, chunk):
-        count *= part.stop - part.start
-    return count

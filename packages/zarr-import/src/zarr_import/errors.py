@@ -67,10 +67,14 @@ def read_errors(source: str, what: str = "") -> Iterator[None]:
         yield
     except (ZarrError, ImportError):
         raise
-    except PermissionError as error:
-        raise SourceReadError(source, "cannot be read: permission denied") from error
     except Exception as error:
-        raise SourceReadError(source, f"cannot read {what or 'it'}: {describe(error)}") from error
+        raise read_error(source, error, f"cannot read {what or 'it'}: {describe(error)}") from error
+
+
+def read_error(source: str, error: Exception, reason: str) -> SourceReadError:
+    """Return the error for a source, with a reason unless it is that of the permissions."""
+    denied = isinstance(error, PermissionError)
+    return SourceReadError(source, "cannot be read: permission denied" if denied else reason)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.messages import listed
@@ -129,10 +130,8 @@ def import_hdf5(
     label = source_name(source)
     report = ImportReport(label, "")
     path_filter = PathFilter(include, exclude)
-    if timeout is None:
-        opened = open_source(source, group, path_filter, max_memory, external=external)
-    else:
-        opened = open_in_process(source, group, path_filter, max_memory, timeout, external=external)
+    open_ = open_source if timeout is None else partial(open_in_process, timeout=timeout)
+    opened = open_(source, group, path_filter, max_memory, external=external)
     with errors_of(label), opened as (contents, problems):
         root_failed = not contents.nodes or bool(contents.nodes[0].path)
         if problems and (unsupported == "raise" or root_failed):

@@ -23,6 +23,7 @@ from zarr_import.errors import (
     check_exists,
     describe,
     errors_of,
+    read_error,
     read_errors,
 )
 from zarr_import.import_nodes import import_contents, open_target
@@ -122,19 +123,19 @@ def import_numpy(
             nodes = [*_source_groups(arrays, plain_attributes)]
             arrays = dict(sorted(arrays.items()))
         for name, values in ({"": arrays} if single else arrays).items():
-            dtype = _check_dtype(values, f"{report.source} {name}".strip())
-            nodes.append(
-                Variable(
-                    name,
-                    name or report.source,
-                    values.shape,
-                    dtype,
-                    _reader(values, dtype, f"{report.source} {name}".strip()),
-                    plain_attributes if single else {},
-                    fill_value=fill_value,
-                    dimension_names=None if dimension_names is None else tuple(dimension_names),
-                )
+            label = f"{report.source} {name}".strip()
+            dtype = _check_dtype(values, label)
+            variable = Variable(
+                name,
+                name or report.source,
+                values.shape,
+                dtype,
+                _reader(values, dtype, label),
+                plain_attributes if single else {},
+                fill_value=fill_value,
+                dimension_names=None if dimension_names is None else tuple(dimension_names),
             )
+            nodes.append(variable)
         target = open_target(dest, path, zarr_format, storage_options, overwrite=overwrite)
         report.dest = f"{target.store} {'/' + target.path!r}"
         import_contents(
@@ -185,15 +186,12 @@ def _load_mapped(path: Any, label: str) -> NDArray:
             mapped = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError:  # empty arrays cannot be mapped
             mapped = np.load(path, allow_pickle=False)
-    except PermissionError as error:
-        raise SourceReadError(label, "cannot be read: permission denied") from error
     except Exception as error:  # NumPy parses the header as Python: SyntaxError, TokenError, ...
-        raise SourceReadError(
-            label,
-            "is not a complete .npy file with fixed-size elements "
-            f"({describe(error)}); Python objects are not supported, because unpickling can "
-            "run arbitrary code",
-        ) from error
+        reason = (
+            f"is not a complete .npy file with fixed-size elements ({describe(error)}); Python "
+            "objects are not supported, because unpickling can run arbitrary code"
+        )
+        raise read_error(label, error, reason) from error
     if not isinstance(mapped, np.ndarray):  # np.load also opens nested archives
         mapped.close()
         raise SourceReadError(label, "is an archive of arrays, not an .npy file")

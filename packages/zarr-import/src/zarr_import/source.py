@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_import._h5py import import_h5py
 from zarr_import.errors import (
-    SourceReadError,
     UnsupportedSourceError,
     check_exists,
     describe,
+    read_error,
     read_errors,
 )
 from zarr_import.hdf5_contents import hdf5_contents
@@ -57,11 +57,9 @@ def open_source(
     # A chunk of the source may be needed for several new chunks, so the cache is enlarged.
     try:
         file = h5py.File(source, "r", rdcc_nbytes=max(1 << 20, max_memory // 4))
-    except PermissionError as error:
-        raise SourceReadError(label, "cannot be read: permission denied") from error
     except Exception as error:  # mostly OSError, also ValueError and others
         reason = f"is not an HDF5 file, or is damaged ({describe(error)})"
-        raise SourceReadError(label, reason) from error
+        raise read_error(label, error, reason) from error
     with file:
         with read_errors(label, f"{group!r}"):
             if group not in file:

@@ -80,7 +80,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
             chunks = [chunk + (0,) * (ndim - len(chunk)) for chunk in chunks]
             keys = {encoding.encode(chunk): chunk for chunk in chunks}
             assert len(keys) == len(chunks), f"chunks of {ndim} dimensions share keys"
-            folders = {key[:end] for key in keys for end in _slashes(key)}
+            folders = {key[:at] for key in keys for at, sign in enumerate(key) if sign == "/"}
             assert not folders & keys.keys(), "a key is a folder of another"
 
     def test_decode_rejects_other_keys(self, configuration: Mapping[str, Any]) -> None:
@@ -134,7 +134,3 @@ class ChunkKeyEncodingTests(ExtensionTests):
         if array.ndim:
             again.resize((1,) * array.ndim)
             assert set(array.store.list()) - {"zarr.json"} == {encoding.encode((0,) * array.ndim)}
-
-
-def _slashes(key: str) -> list[int]:
-    return [position for position, letter in enumerate(key) if letter == "/"]

@@ -93,15 +93,16 @@ def parse_codec_chain(
 ) -> list[ExtensionDefinition]:
     """Return the ``codecs`` of an array; ``byte_order`` is that of the default serializer."""
     # As in version 2, filters can contain an array -> bytes codec, for objects, and compressors can
-    # begin with one, for images; it takes the place of the serializer "bytes".
+    # begin with codecs of arrays, for images; an array -> bytes codec replaces "bytes".
     codecs = [] if is_auto(filters) else parse_codecs(filters)
     last = [] if is_auto(compressors) else parse_codecs(compressors)
+    while last and codec_kind(last[0]) == 0:
+        codecs.append(last.pop(0))
+    replaces_bytes = bool(last) and codec_kind(last[0]) == 1
     array_to_bytes = None if serializer is None or is_auto(serializer) else parse_codec(serializer)
-    if last and codec_kind(last[0]) == 1 and (not array_to_bytes or array_to_bytes.name == "bytes"):
-        pass
-    elif array_to_bytes is not None:
+    if array_to_bytes and not (replaces_bytes and array_to_bytes.name == "bytes"):
         codecs.append(array_to_bytes)
-    elif not any(codec_kind(codec) == 1 for codec in codecs):
+    elif not replaces_bytes and not any(codec_kind(codec) == 1 for codec in codecs):
         default = data_type.default_serializer()
         if default.name == "bytes" and byte_order is not None:
             default = ExtensionDefinition("bytes", {"endian": byte_order})
