@@ -11,6 +11,7 @@ from zarr_core.errors import (
     ExtensionConfigurationError,
     ExtensionError,
     MetadataValidationError,
+    UnknownExtensionError,
 )
 from zarr_core.interfaces.codec import BytesToBytesCodec, Codec
 from zarr_core.messages import warn_once
@@ -18,7 +19,7 @@ from zarr_core.normalize.definitions import parse_definition
 from zarr_core.registry.discovery import is_provided
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import ARGUMENTS, NUMCODECS_IDS
-from zarr_core.registry.resolve import create_extension
+from zarr_core.registry.resolve import create_extension, find_provider
 from zarr_core.strictjson import MAX_DEPTH, plain
 
 if TYPE_CHECKING:
@@ -123,10 +124,18 @@ def parse_codec_chain(
 
 
 def codec_kind(definition: ExtensionDefinition) -> int | None:
-    """The position of a codec's interface in ``CODEC_KINDS``; None for an unknown or invalid codec."""
-    # An instance, since one class can implement several kinds.
-    codec = _created(definition)
-    return next((i for i, kind in enumerate(CODEC_KINDS) if isinstance(codec, kind)), None)
+    """The position of a codec's interface in ``CODEC_KINDS``; None for an unknown codec."""
+    # By the class: members that the codec requires can be missing.
+    try:
+        provider = find_provider("codec", definition)
+    except UnknownExtensionError:
+        return None
+    cls = object if provider is None else provider.load()
+    kinds = [i for i, kind in enumerate(CODEC_KINDS) if issubclass(cls, kind)]
+    if len(kinds) != 1:  # one class can be of several kinds, by its configuration
+        codec = _created(definition)
+        kinds = [i for i, kind in enumerate(CODEC_KINDS) if isinstance(codec, kind)]
+    return kinds[0] if kinds else None
 
 
 def is_compressor(definition: ExtensionDefinition) -> bool:
