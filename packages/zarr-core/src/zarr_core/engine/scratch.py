@@ -117,8 +117,7 @@ class MemoryLimiter:
             yield reservation
         finally:
             self._reserved.discard(reservation)
-            with self._changed:
-                self._changed.notify_all()
+            reservation(0)
 
 
 remote_memory = MemoryLimiter()
