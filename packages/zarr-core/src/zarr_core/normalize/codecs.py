@@ -125,7 +125,8 @@ def parse_codec_chain(
 
 def codec_kind(definition: ExtensionDefinition) -> int | None:
     """The position of a codec's interface in ``CODEC_KINDS``; None for an unknown or invalid codec."""
-    codec = _created(definition)  # one class can implement several kinds
+    # An instance, since one class can implement several kinds.
+    codec = _created(definition)
     return next((i for i, kind in enumerate(CODEC_KINDS) if isinstance(codec, kind)), None)
 
 
