@@ -7,6 +7,7 @@ from importlib.resources import files
 
 import jsonschema
 import pytest
+from zarr_codecs import _numcodecs
 from zarr_codecs.pickle import PickleCodec
 from zarr_core import override_extensions
 from zarr_core.errors import ExtensionConfigurationError
@@ -179,3 +180,11 @@ except CodecError as error:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert "cannot import numcodecs, which the codec requires" in run.stdout
+
+
+@pytest.mark.parametrize("version", ["0.17.0a1", "0.16.6rc1", "0.16.6.dev3+g12ab"])
+def test_development_versions_of_numcodecs(version, monkeypatch):
+    numcodecs = pytest.importorskip("numcodecs")
+    monkeypatch.setattr(numcodecs, "__version__", version)
+    release = _numcodecs.release.__wrapped__()
+    assert (0, 16) <= release[:2] == tuple(map(int, version.split(".")[:2]))

@@ -224,3 +224,7 @@ def test_an_interrupt_at_any_moment_leaves_no_lock_and_no_reserved_memory():
             assert limiter.used == 0
     finally:
         signal.signal(signal.SIGALRM, before)
+    other = threading.Thread(target=limiter.reserve(lambda: 1).__enter__, daemon=True)
+    other.start()
+    other.join(PATIENCE)
+    assert not other.is_alive()

@@ -1,5 +1,7 @@
 """Missing elements of pandas, Arrow and masked arrays are never stored as other values."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -115,3 +117,27 @@ def test_masked_elements(dtype):
     with pytest.raises(ValueError, match="masked elements"):
         array[...] = np.ma.masked_array([1, 2], [False, True])
     array[...] = np.ma.masked_array([1, 2], [False, False])
+
+
+def test_times_of_frames_are_not_stored_as_numbers():
+    pandas = pytest.importorskip("pandas")
+    array = zarr.create_array({}, shape=(2, 1), dtype="i8")
+    array[...] = pandas.DataFrame({"a": np.array([1, 2], "M8[ns]")})
+    with pytest.raises(ValueError, match="missing value"):
+        array[...] = pandas.DataFrame({"a": np.array([3, "NaT"], "M8[ns]")})
+    assert array[...].tolist() == [[1], [2]]
+
+
+@pytest.mark.parametrize(
+    "values", [bytearray(10**5), memoryview(bytes(10**5)), [np.zeros(50_000, bool)] * 2], ids=type
+)
+def test_booleans_are_not_converted_to_objects(values):
+    shape = (2, 50_000) if isinstance(values, list) else 10**5
+    array = zarr.create_array({}, shape=shape, dtype="?", compressors=None)
+    array[...] = values
+    tracemalloc.start()
+    try:
+        array[...] = values
+        assert tracemalloc.get_traced_memory()[1] < 5 * array.size
+    finally:
+        tracemalloc.stop()

@@ -7,6 +7,7 @@ import pytest
 import zarr_core as zarr
 from zarr_core import messages
 from zarr_core.errors import ExtensionConfigurationError, NodeExistsError, UnknownExtensionError
+from zarr_core.extension import BytesToBytesCodec
 from zarr_core.registry import discovery, schemas
 from zarr_core.registry.provider import Provider
 
@@ -51,6 +52,25 @@ def test_directories_of_groups_and_other_documents_hold_new_nodes(tmp_path):
 def test_filters_that_do_not_compress_are_compressed(name):
     array = zarr.create_array({}, data=[1, 2], filters=[name])
     assert [codec.name for codec in array.metadata.codecs][1:] == [name, "zstd"]
+
+
+class Records(BytesToBytesCodec):
+    """Encodes records of 24 bytes only."""
+
+    def encode(self, data, decoded_size):
+        if len(data) % 24:
+            raise ValueError("not records of 24 bytes")
+        return data
+
+    def decode(self, data, decoded_size):
+        return data
+
+
+def test_creating_an_array_does_not_require_that_a_filter_encodes_any_bytes():
+    with zarr.override_extensions({"codec": {"records": Records}}):
+        array = zarr.create_array({}, shape=24, dtype="u1", filters="records")
+        array[...] = 1
+    assert [codec.name for codec in array.metadata.codecs][1:] == ["records", "zstd"]
 
 
 @pytest.mark.parametrize("filters", ["zstd", ["numcodecs.delta", "gzip"], "numcodecs.lz4"], ids=str)

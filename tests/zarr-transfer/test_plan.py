@@ -316,3 +316,29 @@ def test_peak_memory_is_not_exceeded(tmp_path, layout, selection):
         assert plan.nbytes <= tracemalloc.get_traced_memory()[1] <= plan.peak_nbytes
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("lengths", [[1] * 10 + [9_990], [9_990] + [1] * 10], ids=["last", "first"])
+@pytest.mark.parametrize("compressors", ["zstd", None])
+def test_bytes_of_chunks_of_different_lengths(lengths, compressors):
+    array = zarr.create_array(
+        WireStore(latency=False),
+        shape=10_000,
+        chunks=[lengths],
+        dtype="i4",
+        compressors=compressors,
+    )
+    array[...] = stored_elements(array.shape, array.dtype)
+    for selection in (np.s_[:], np.s_[:10], np.s_[9_995:]):
+        array.store.reset()
+        array[selection]
+        plan = plan_selection(array, selection)
+        assert array.store.nbytes <= plan.read_nbytes <= 17 / 16 * plan.decoded_nbytes + 11 * 1024
+
+
+def test_memory_of_elements_of_one_large_chunk():
+    array = zarr.create_array(None, shape=(10_000, 1000), chunks=-1, dtype="i4", compressors=None)
+    for selection in (np.s_[:, 0], np.s_[5, 5], np.s_[5:9, 7:800]):
+        plan = plan_selection(array, selection)
+        assert plan.peak_nbytes - plan.nbytes < 4 << 20
+    assert plan_selection(array).peak_nbytes > array.nbytes

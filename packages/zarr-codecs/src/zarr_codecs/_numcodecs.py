@@ -73,7 +73,7 @@ def blosc_compress(
 @cache
 def release() -> tuple[int, ...]:
     """Return the release of numcodecs; 0.15 is the newest that zarr-python 2 accepts."""
-    return tuple(map(int, _library().__version__.split(".")[:3]))
+    return tuple(int(part) for part in _library().__version__.split(".") if part.isdecimal())
 
 
 def blosc_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:

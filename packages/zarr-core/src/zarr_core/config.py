@@ -37,8 +37,7 @@ class Settings:
         1 mean no other threads.  None: the number of available processors.
         Environment: ``ZARR_CORE_THREADS``.
     providers : mapping of str to str
-        The distribution for an extension that several provide, such as
-        ``{"codec.gzip": "zarr-codecs"}``.
+        The distribution for an extension that several provide: ``{"codec.gzip": "zarr-codecs"}``.
         Environment: ``ZARR_CORE_PROVIDERS="codec.gzip=zarr-codecs,..."``.
     fallback : {"error", "warn", "use"}
         For unknown data types with a fallback: raise an error, or use the fallback (read-only)

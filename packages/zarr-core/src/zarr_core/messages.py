@@ -145,10 +145,9 @@ def log(topic: Topic, message: str, *arguments: Any) -> None:
 
     The loggers ``zarr_core.caches``, ``zarr_core.credentials``, ``zarr_core.extensions``,
     ``zarr_core.native``, ``zarr_core.recovery`` and ``zarr_core.retries`` belong to the standard
-    module ``logging``.
-    The logger ``zarr_core`` has a ``NullHandler``, so nothing is printed unless the program
-    configures logging.  Ignored extensions are logged as warnings, since values can be wrong; all
-    other events as information.
+    module ``logging``.  The logger ``zarr_core`` has a ``NullHandler``: nothing is printed unless
+    the program configures logging.  Ignored extensions are logged as warnings, since values can be
+    wrong; all other events as information.
 
     The message has ``%s`` for each argument; other formats for strings and numbers.  Arguments
     are formatted only if the logger is enabled for the level.

@@ -165,8 +165,7 @@ def convert(
     """
     options = CopyOptions(
         only=only, overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,
-        on_error=on_error, progress=progress, log=log, executor=executor,
-        is_conversion=True,
+        on_error=on_error, progress=progress, log=log, executor=executor, is_conversion=True,
         layout={
             "chunks": chunks, "shards": shards, "filters": filters, "compressors": compressors,
             "serializer": serializer, "fill_value": fill_value, "dtype": dtype,

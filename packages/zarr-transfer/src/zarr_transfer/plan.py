@@ -176,8 +176,9 @@ class CopyOptions:
             raise TypeError(
                 f"executor must be a CopyExecutor, such as zarr_dask.Workers(...), not {self.executor!r}"
             )
-        if self.max_memory is not None:
-            check_max_memory(self.max_memory)
+        if not (self.max_memory is None or is_integer(self.max_memory)):
+            reason = f"max_memory must be a number of bytes, such as 2**28, not {self.max_memory!r}"
+            raise TypeError(reason)
 
     @property
     def is_partial(self) -> bool:
@@ -190,12 +191,6 @@ def check_word(name: str, given: str, known: tuple[str, ...]) -> None:
     if given not in known:
         words = ", ".join(f'"{word}"' for word in known[:-1])
         raise ValueError(f'{name} must be {words} or "{known[-1]}", not {given!r}')
-
-
-def check_max_memory(given: object) -> None:
-    """Raise TypeError if the argument ``max_memory`` is not an integer."""
-    if not is_integer(given):
-        raise TypeError(f"max_memory must be a number of bytes, such as 2**28, not {given!r}")
 
 
 def is_within_location(store: Store, path: str, other: Store, other_path: str) -> bool:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _BATCH = 1 << 20  # bytes that are read with one request, if a part of a stored object is read
 _ELEMENT_GAP = 1 << 14  # bytes between elements that are read rather than skipped
 _VARIABLE = 256  # assumed bytes of an element of variable size
+_ADDED = 1024  # bytes that compressors may add to a chunk of any size
 _INDEX_ENTRY, _INDEX_CHECKSUM = 16, 4  # stored bytes of the index of a shard
 _INDEX_MEMORY = 96  # bytes of an entry of the index of a shard in memory
 _POINT_MEMORY = 32  # bytes for sorting an index of an index array
@@ -144,10 +145,11 @@ def plan_selection(
     if isinstance(selected, MaskIndexer):
         selected = selected.to_coordinates()
     chunks = _chunks(selected, stored.axes) if count else _NO_CHUNKS
-    requests = chunks.number
-    read_nbytes = ceil(chunks.size * _encoded_nbytes(codecs) / codecs.decoded.size)
-    decoded = chunks
-    inner = None
+    requests, decoded, inner = chunks.number, chunks, None
+    encoded_nbytes, size = _encoded_nbytes(codecs), codecs.decoded.size
+    # Chunks of a rectilinear grid can be larger or smaller than the one of these codecs.
+    added = min(_ADDED, max(0, encoded_nbytes - size * itemsize))
+    read_nbytes = chunks.number * added + ceil(chunks.size * (encoded_nbytes - added) / size)
     if stored.is_sharded:
         inner = _chunks(selected, _inner_axes(stored)) if count else _NO_CHUNKS
     if codecs.prefers_partial_decode and count:
@@ -155,7 +157,7 @@ def plan_selection(
         requests, part_nbytes = _partial_requests(stored, selected, chunks, decoded)
         read_nbytes = min(read_nbytes, part_nbytes)
     nbytes = count * itemsize
-    working = _working_memory(stored, selected, chunks.number, decoded.number)
+    working = _working_memory(stored, selected, chunks, decoded)
     return Plan(
         location=str(stored.location),
         shape=parsed.shape,
@@ -302,20 +304,24 @@ def _byte_ranges(extents: Sequence[_Extent], part_nbytes: float, gap: int) -> tu
     return ranges, nbytes
 
 
-def _working_memory(stored: StoredArray, selection: Any, chunks: int, decoded: int) -> int:
-    """Return the memory in addition to the result, if a number of chunks is decoded."""
+def _working_memory(stored: StoredArray, selection: Any, chunks: _Chunks, decoded: _Chunks) -> int:
+    """Return the memory in addition to the result."""
     codecs = stored.codecs
     is_partial = codecs.prefers_partial_decode
     decoder = stored.inner_codecs if is_partial else codecs
-    threads = min(decoded, stored.threads or thread_count())
-    each = _THREAD_MEMORY + 2 * max(_BATCH if is_partial else 0, _encoded_nbytes(decoder))
-    if not is_partial or codecs.inner_codecs is not None:
+    reads_elements = is_partial and codecs.inner_codecs is None
+    tasks = chunks.number if reads_elements else decoded.number
+    threads = min(tasks, stored.threads or thread_count())
+    reads_whole = not reads_elements or chunks.complete or isinstance(selection, OrthogonalIndexer)
+    encoded_nbytes = _encoded_nbytes(decoder) if reads_whole else 0
+    each = _THREAD_MEMORY + 2 * max(_BATCH if is_partial else 0, encoded_nbytes)
+    if not reads_elements:
         # Codecs may return their output in memory of their own, and convert it.
         copies = 1 + 2 * len(decoder.bytes_to_bytes) + 2 * len(decoder.array_to_array)
         copies += decoder.memory_dtype is None
         nbytes = decoder.decoded.nbytes
         each += copies * (decoder.decoded.size * _VARIABLE if nbytes is None else nbytes)
-    indexes = min(chunks, threads) * _inner_count(codecs) * _INDEX_MEMORY
+    indexes = min(chunks.number, threads) * _inner_count(codecs) * _INDEX_MEMORY
     points = sum(
         len(item) for item in getattr(selection, "index", ()) if not isinstance(item, slice)
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,14 +65,14 @@ class Scratch:
 class Reservation:
     """A reserved amount of memory; call it with another amount in bytes to correct it."""
 
-    def __init__(self, changed: threading.Condition) -> None:
+    def __init__(self, changed: threading.Lock) -> None:
         self.amount = 0
         self._changed = changed
 
     def __call__(self, amount: int) -> None:
         self.amount = amount
-        with self._changed:
-            self._changed.notify_all()
+        with suppress(RuntimeError):  # it is released already
+            self._changed.release()
 
 
 class MemoryLimiter:
@@ -99,7 +99,7 @@ class MemoryLimiter:
         """Forget all tasks, for a child process, which has none of them."""
         self._reserved: set[Reservation] = set()
         self._entrance = threading.Lock()
-        self._changed = threading.Condition()
+        self._changed = threading.Lock()  # released by changes; the task that waits acquires it
 
     @contextmanager
     def reserve(self, expected: Callable[[], int]) -> Iterator[Reservation]:
@@ -107,18 +107,17 @@ class MemoryLimiter:
         reservation = Reservation(self._changed)
         try:
             # Only one task waits for the amount: otherwise small ones could overtake it forever.
-            with interruptible(self._entrance), self._changed:
+            with interruptible(self._entrance):
                 # The expected amount may change while waiting.
                 while self.used + (amount := expected()) > self.limit and self._reserved:
-                    with waiting():
-                        self._changed.wait()
+                    with waiting():  # an interrupt may have prevented a release
+                        self._changed.acquire(timeout=0.5)
                 reservation.amount = amount
                 self._reserved.add(reservation)
             yield reservation
         finally:
             self._reserved.discard(reservation)
-            with self._changed:
-                self._changed.notify_all()
+            reservation(0)
 
 
 remote_memory = MemoryLimiter()

@@ -54,10 +54,9 @@ def _may_be_chunk(metadata: ArrayMetadata | None, key: str) -> bool:
     """Whether an array may have a chunk key, which is relative to the array."""
     if metadata is None:
         return False
+    definition = metadata.chunk_key_encoding
     try:
-        encoding = create_extension(
-            "chunk_key_encoding", metadata.chunk_key_encoding, Location("array")
-        )
+        encoding = create_extension("chunk_key_encoding", definition, Location("array"))
     except ExtensionError:  # any keys, as with storage transformers
         return True
     return bool(metadata.storage_transformers) or (

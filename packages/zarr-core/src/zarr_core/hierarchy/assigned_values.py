@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from contextlib import suppress
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +106,10 @@ def _check_missing(value: Any) -> None:
 
 def _check_representable(value: Any, dtype: np.dtype[Any]) -> None:
     """Raise a ValueError for missing elements that NumPy would convert to a text, False or a number."""
+    if not hasattr(value, "dtype") and (dtype.kind == "b" or hasattr(value, "__array__")):
+        with suppress(ValueError):  # nested sequences of different lengths
+            converted = np.asarray(value)
+            value = converted if converted.dtype.kind in "biumMO" else value
     given = getattr(value, "dtype", _OBJECT)
     items: Any = ()
     is_object = given == _OBJECT or hasattr(given, "na_object")

@@ -177,9 +177,7 @@ def _scan() -> Scan:
             continue
         number = versions.get(distribution, "1")
         interface = int(number) if number.isdecimal() else number  # an error when it is loaded
-        provider = Provider(
-            extension_point, name, target, distribution, version, interface_version=interface
-        )
+        provider = Provider(extension_point, name, target, distribution, version, "", interface)
         scanned.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
     return {
         extension_point: {name: tuple(sorted(group, key=str)) for name, group in names.items()}

@@ -90,11 +90,10 @@ def _line(provider: Provider, load: bool) -> InstalledExtension:
 
 
 def _is_used(provider: Provider) -> bool:
-    if provider.extension_point == "hooks":
+    point = provider.extension_point
+    if point == "hooks":
         return not is_disabled(provider.distribution)
     try:
-        return provider == find_provider(
-            provider.extension_point, ExtensionDefinition(provider.name)
-        )
+        return provider == find_provider(point, ExtensionDefinition(provider.name))
     except ExtensionError:
         return False

@@ -64,8 +64,7 @@ def install_hint(extension_point: str, name: str) -> str:
         return reason
     no_plugins = "*" in config.settings.disabled_plugins
     offered = [] if no_plugins else _offered(extension_point, name)
-    disabled = [item for item in offered if is_disabled(item.distribution)]
-    if origins := [item.origin for item in disabled]:
+    if origins := [item.origin for item in offered if is_disabled(item.distribution)]:
         return f"It is in {', '.join(origins)}, which the setting disabled_plugins disables."
     other = _for_other_library(extension_point, name)
     if not other and (full := _full_names(extension_point, name)):
