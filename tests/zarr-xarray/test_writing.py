@@ -63,6 +63,15 @@ def test_existing_format_and_other_groups_are_kept(store, zarr_format):
     assert not zarr_core.check_consolidated(zarr_core.open_group(store))
 
 
+def test_a_group_without_a_root_has_no_consolidated_metadata(store, zarr_format):
+    zarr_core.create_group(store, path="b", zarr_format=zarr_format)
+    store.erase(".zgroup" if zarr_format == 2 else "zarr.json")  # of the root
+    to_zarr(line(), store, "a", group="b")
+    to_zarr(line(4, 9), store, group="b", append_dim="x")
+    xr.testing.assert_identical(read(store, group="b"), line(0, 9))
+    assert not {"zarr.json", ".zmetadata"} & set(store.list())
+
+
 def test_append_updates_consolidated_metadata(store, zarr_format):
     to_zarr(line(), store, zarr_format=zarr_format)
     to_zarr(line(4, 9), store, append_dim="x", consolidated=False)

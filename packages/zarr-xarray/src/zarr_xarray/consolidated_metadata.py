@@ -6,11 +6,12 @@ version 2 those of the documents (``a/.zarray``), relative to the group.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import MemoryStore, consolidate_metadata, create_group
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import GroupMetadata, Location, strictjson
+from zarr_core.extension import GroupMetadata, Location, NodeNotFoundError, strictjson
 from zarr_core.interfaces.metadata_document import read_metadata_from
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 
@@ -137,12 +138,9 @@ class ConsolidatedCopies:
                 return
         elif not self._pending and not self.consolidate:
             return
-        if not self.consolidate:
-            existing = self.format.read(self.store, self.root)
-            if not isinstance(existing, GroupMetadata) or existing.consolidated is None:
-                return
         if not update_copies(self.store, self.root, self.format, self._change) and self.consolidate:
-            consolidate_metadata(self.store, self.root, self.format.name)
+            with suppress(NodeNotFoundError):  # a group without a root
+                consolidate_metadata(self.store, self.root, self.format.name)
 
     def remove_rolled_back(self) -> None:
         """Remove recorded nodes that no longer exist."""
