@@ -183,9 +183,12 @@ class AppendLock:
             return record.get("owner") == self.owner or record.get("owner") not in _held
         try:
             os.kill(process, 0)
+            with open(f"/proc/{process}/stat", "rb") as file:  # on Linux
+                return (
+                    file.read().rpartition(b")")[2].split()[0] == b"Z"
+                )  # ended, but not waited for
         except (OSError, OverflowError, TypeError) as error:  # such as of another user
             return isinstance(error, ProcessLookupError)
-        return False
 
 
 class LockedStore(WrapperStore):
