@@ -283,10 +283,8 @@ def group(store: Any = None, *, overwrite: bool = False, **options: Any) -> Grou
     return found
 
 
-def consolidate_metadata(
-    store: Any, path: str | None = None, zarr_format: int | None = None
-) -> Group:
-    """Consolidate the metadata of all nodes below a group; see :func:`zarr_core.consolidate_metadata`."""
+def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any = None) -> Group:
+    """Consolidate the metadata of all nodes below a group."""
     found: Group = open_group(
         store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False
     )
