@@ -148,11 +148,10 @@ def open_like(a: Any, path: str, **options: Any) -> Array:
     if mode in ("r", "r+", "a"):
         try:
             opened: Array = open_array(path, mode="r" if mode == "r" else "r+", **options)
+            return opened
         except ArrayNotFoundError:
             if mode != "a":
                 raise
-        else:
-            return opened
     created: Array = empty_like(a, store=path, overwrite=mode == "w", **options)
     return created
 

@@ -138,6 +138,10 @@ class ConsolidatedCopies:
                 return
         elif not self._pending and not self.consolidate:
             return
+        if not self.consolidate:
+            existing = self.format.read(self.store, self.root)
+            if not isinstance(existing, GroupMetadata) or existing.consolidated is None:
+                return
         if not update_copies(self.store, self.root, self.format, self._change) and self.consolidate:
             with suppress(NodeNotFoundError):  # a group without a root
                 consolidate_metadata(self.store, self.root, self.format.name)
