@@ -49,7 +49,7 @@ def update_copies(
         document: Any = strictjson.loads(
             read_metadata_from(reader, location), location, constants=True
         )
-        is_2 = format_.zarr_format == 2
+        is_2 = format_.name == "v2"
         consolidated = document if is_2 else document.get("consolidated_metadata")
         exists = consolidated is not None
         changes = exists and change(consolidated["metadata"])
