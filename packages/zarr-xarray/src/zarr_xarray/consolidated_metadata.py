@@ -49,8 +49,7 @@ def update_copies(
         document: Any = strictjson.loads(
             read_metadata_from(reader, location), location, constants=True
         )
-        is_2 = format_.name == "v2"
-        consolidated = document if is_2 else document.get("consolidated_metadata")
+        consolidated = document if format_.name == "v2" else document.get("consolidated_metadata")
         exists = consolidated is not None
         changes = exists and change(consolidated["metadata"])
         return strictjson.encode(document) if changes else reader
@@ -112,8 +111,7 @@ class ConsolidatedCopies:
         Raises NodeExistsError if another process has created it.
         """
         metadata = GroupMetadata(attributes=json_attributes(attributes))
-        metadata = self.format.to_format(metadata, Location("new group"))
-        self._new_root = metadata
+        metadata = self._new_root = self.format.to_format(metadata, Location("new group"))
         self._pending = self.consolidate and self.format.zarr_format == 2
         if self.consolidate and not self._pending:
             metadata = metadata.replace(consolidated=self._consolidated())
