@@ -51,6 +51,8 @@ CHANGED = {
     "fraction": (np.array([1, 2]), {}, [1.25]),
     "NaN": (np.array([1, 2], "i2"), {}, [np.nan]),
     "float32": (np.array([1, 2], "f4"), {}, [1e39]),
+    "scaled in float32": ([1.0, 2.0], {"scale_factor": 1e-4, "add_offset": 1e6}, np.array([-81.5], "f4")),
+    "scaled in float16": ([1.0, 2.0], {"add_offset": 1e6}, np.array([1.5], "f2")),
     "complex64": (np.array([1, 2], "c8"), {}, [1e39j]),
     "boolean": (np.array([True, False]), {}, [2]),
     "not times": (DAYS, {}, [3]),
@@ -217,8 +219,10 @@ def test_native_times_of_numpy(kind, chunks, zarr_format):
 @pytest.mark.parametrize("chunks", [{}, {"x": 1}], ids=["whole", "Dask"])
 def test_single_bytes_are_not_joined(chunks, zarr_format):
     ds = line(np.array([b"a", b"b"]))
-    to_zarr(ds.chunk(chunks) if chunks else ds, store := {}, zarr_format=zarr_format)
-    assert read(store).a.values.tolist() == [b"a", b"b"]
+    ds = ds.chunk(chunks) if chunks else ds
+    to_zarr(ds, store := {}, zarr_format=zarr_format)
+    to_zarr(ds, store, append_dim="x")
+    assert read(store).a.values.tolist() == [b"a", b"b", b"a", b"b"]
 
 
 @pytest.mark.parametrize("dtype", ["S1", "S3", "U3", "T", "O"])

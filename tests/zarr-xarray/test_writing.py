@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr_core
-from zarr_core.errors import NodeTypeError
+from zarr_core.errors import MetadataValidationError, NodeTypeError
 from zarr_xarray import to_zarr
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
 
@@ -61,6 +61,25 @@ def test_existing_format_and_other_groups_are_kept(store, zarr_format):
             found = read(store, group=group, consolidated=consolidated)
             xr.testing.assert_identical(found, expected)
     assert not zarr_core.check_consolidated(zarr_core.open_group(store))
+
+
+def test_a_group_without_a_root_has_no_consolidated_metadata(store, zarr_format):
+    zarr_core.create_group(store, path="b", zarr_format=zarr_format)
+    store.erase(".zgroup" if zarr_format == 2 else "zarr.json")  # of the root
+    to_zarr(line(), store, "a", group="b")
+    to_zarr(line(4, 9), store, group="b", append_dim="x")
+    xr.testing.assert_identical(read(store, group="b"), line(0, 9))
+    assert not {"zarr.json", ".zmetadata"} & set(store.list())
+
+
+@pytest.mark.parametrize("name", ["n5", "draft"])
+def test_a_group_of_another_format_contains_no_other_arrays(store, name):
+    group = zarr_core.create_group(store, zarr_format=name)
+    for destination in (store, group):
+        with pytest.raises(MetadataValidationError):  # of a NaN and dimension names
+            to_zarr(line(), destination, "a", consolidated=False)
+        assert not zarr_core.open(store).members()
+    assert not [key for key in store.list() if key.startswith(("a/", "x/"))]
 
 
 def test_append_updates_consolidated_metadata(store, zarr_format):

@@ -148,11 +148,10 @@ def open_like(a: Any, path: str, **options: Any) -> Array:
     if mode in ("r", "r+", "a"):
         try:
             opened: Array = open_array(path, mode="r" if mode == "r" else "r+", **options)
+            return opened
         except ArrayNotFoundError:
             if mode != "a":
                 raise
-        else:
-            return opened
     created: Array = empty_like(a, store=path, overwrite=mode == "w", **options)
     return created
 
@@ -283,10 +282,8 @@ def group(store: Any = None, *, overwrite: bool = False, **options: Any) -> Grou
     return found
 
 
-def consolidate_metadata(
-    store: Any, path: str | None = None, zarr_format: int | None = None
-) -> Group:
-    """Consolidate the metadata of all nodes below a group; see :func:`zarr_core.consolidate_metadata`."""
+def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any = None) -> Group:
+    """Consolidate the metadata of all nodes below a group."""
     found: Group = open_group(
         store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False
     )

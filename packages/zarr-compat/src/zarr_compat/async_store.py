@@ -100,8 +100,11 @@ class AsyncStore(zarr_core.Store):
         )
         self.max_concurrency = max_concurrency
         self._readers = _Readers()
-        # Whether the store reads a value to determine its length.
-        self._getsize_reads = type(store).getsize is self.interface.base_class.getsize
+        # Whether the store, or the one that a LoggingStore wraps, reads a value to get its length.
+        base = self.interface.base_class
+        while isinstance(inner := getattr(store, "_store", None), base):
+            store = inner
+        self._getsize_reads = type(store).getsize is base.getsize
 
     def _interface(self) -> StoreInterface:
         """Return the interface of the wrapped store."""

@@ -19,7 +19,7 @@ Region = tuple[slice, ...]
 def normalize_region(value: Any, shape: tuple[int, ...], blocks: tuple[int, ...]) -> Region:
     """Return a region with a start and stop for each dimension.
 
-    ``given`` is the region as the user passed it; missing dimensions are complete.  Raises
+    ``value`` is the region as the user passed it; missing dimensions are complete.  Raises
     ValueError if a slice has a step, a dimension does not exist, or the region does not have
     the shape ``blocks`` of the array to write.
     """

@@ -34,40 +34,30 @@ def commit(
     new array, and StaleError if an array to resize has changed since it was planned.
     """
     with Rollback() as rollback:
-        return _commit(target, plans, attributes, mode, rollback)
-
-
-def _commit(
-    target: Target,
-    plans: Sequence[Plan],
-    attributes: Mapping[str, Any],
-    mode: str,
-    rollback: Rollback,
-) -> list[Array]:
-    if target.group is None and not target.is_empty:
-        with rollback.nested():
-            target.create()
-    arrays = [_array(target, item) for item in plans]
-    new = [item for item in plans if item.metadata is not None]
-    resized = [
-        (item.existing, item.shape)
-        for item in plans
-        if item.existing is not None and item.shape != item.existing.shape
-    ]
-    if target.group is None:
-        _record(target, new)
-        target.consolidated.create_root(attributes, rollback)
-    _create(target, new, rollback)
-    if resized:
-        _resize(target, resized, rollback)
-    previous = {array.path: array.metadata for array, _ in resized}
-    for array in arrays:
-        if array.path in previous:
-            target.consolidated.record(array.path, array.metadata, previous[array.path])
-    if target.group is not None and mode != "r+":
-        _record(target, new)
-        _set_attributes(target, attributes)
-    return arrays
+        if target.group is None and not target.is_empty:
+            with rollback.nested():
+                target.create()
+        arrays = [_array(target, item) for item in plans]
+        new = [item for item in plans if item.metadata is not None]
+        resized = [
+            (item.existing, item.shape)
+            for item in plans
+            if item.existing is not None and item.shape != item.existing.shape
+        ]
+        if target.group is None:
+            _record(target, new)
+            target.consolidated.create_root(attributes, rollback)
+        _create(target, new, rollback)
+        if resized:
+            _resize(target, resized, rollback)
+        previous = {array.path: array.metadata for array, _ in resized}
+        for array in arrays:
+            if array.path in previous:
+                target.consolidated.record(array.path, array.metadata, previous[array.path])
+        if target.group is not None and mode != "r+":
+            _record(target, new)
+            _set_attributes(target, attributes)
+        return arrays
 
 
 _SOURCE_ARRAYS = "to_zarr(mode='w') of Dask arrays"  # requires zarr-dask

@@ -6,11 +6,12 @@ version 2 those of the documents (``a/.zarray``), relative to the group.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import MemoryStore, consolidate_metadata, create_group
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import GroupMetadata, Location, strictjson
+from zarr_core.extension import GroupMetadata, Location, NodeNotFoundError, strictjson
 from zarr_core.interfaces.metadata_document import read_metadata_from
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 
@@ -48,8 +49,7 @@ def update_copies(
         document: Any = strictjson.loads(
             read_metadata_from(reader, location), location, constants=True
         )
-        is_2 = format_.zarr_format == 2
-        consolidated = document if is_2 else document.get("consolidated_metadata")
+        consolidated = document if format_.name == "v2" else document.get("consolidated_metadata")
         exists = consolidated is not None
         changes = exists and change(consolidated["metadata"])
         return strictjson.encode(document) if changes else reader
@@ -111,8 +111,7 @@ class ConsolidatedCopies:
         Raises NodeExistsError if another process has created it.
         """
         metadata = GroupMetadata(attributes=json_attributes(attributes))
-        metadata = self.format.to_format(metadata, Location("new group"))
-        self._new_root = metadata
+        metadata = self._new_root = self.format.to_format(metadata, Location("new group"))
         self._pending = self.consolidate and self.format.zarr_format == 2
         if self.consolidate and not self._pending:
             metadata = metadata.replace(consolidated=self._consolidated())
@@ -142,7 +141,8 @@ class ConsolidatedCopies:
             if not isinstance(existing, GroupMetadata) or existing.consolidated is None:
                 return
         if not update_copies(self.store, self.root, self.format, self._change) and self.consolidate:
-            consolidate_metadata(self.store, self.root, self.format.name)
+            with suppress(NodeNotFoundError):  # a group without a root
+                consolidate_metadata(self.store, self.root, self.format.name)
 
     def remove_rolled_back(self) -> None:
         """Remove recorded nodes that no longer exist."""

@@ -140,6 +140,8 @@ def encode(values: NDArray, form: StoredForm) -> NDArray:
             raise ValueError(_error_message(form, _would_be(values, data, data != values)))
         _check(values, data, form)
         return data
+    if values.dtype == "S1" and form.dtype == "S2":  # see check_new
+        values = values.astype("S2")
     variable = Variable(form.dims, _in_stored_resolution(values, form))
     try:
         _xarray.check_append_dtype(
@@ -282,10 +284,11 @@ def _tolerance(given: NDArray, decoded: NDArray, form: StoredForm) -> Any:
         return 0.0
     scale = abs(float(form.encoding.get("scale_factor", 1)))
     offset = abs(float(form.encoding.get("add_offset", 0)))
-    dtypes = [t for t in (given.dtype, decoded.dtype, form.dtype) if t.kind in "fc"]
     rounding = 0.501 * scale if to_integers else float(np.finfo(form.dtype).smallest_subnormal)
-    # xarray computes in the coarsest of these data types.
-    return rounding + 4 * max(float(np.finfo(t).eps) for t in dtypes) * (np.abs(given) + offset)
+    # xarray packs integers in the coarser of both data types.
+    dtypes = (given.dtype, decoded.dtype) if to_integers else (form.dtype,)
+    eps = max(float(np.finfo(t).eps) for t in dtypes if t.kind in "fc")
+    return rounding + 4 * eps * (np.abs(given).astype(np.float64) + offset)
 
 
 def _error_message(form: StoredForm, reason: str) -> str:

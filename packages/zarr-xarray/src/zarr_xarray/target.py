@@ -113,7 +113,7 @@ def open_target(
     path = "/".join(part for part in (root, normalise_path(group or "")) if part)
     closes = is_opened_here(store_like)
     if zarr_format is None and isinstance(store_like, Group):
-        zarr_format = store_like.zarr_format
+        zarr_format = store_like.stored.format.name
     existing = None
     is_empty = False
     try:
@@ -122,7 +122,7 @@ def open_target(
         if mode in ("a", "a-", "r+"):
             existing = _existing(store, path, mode, zarr_format)
         if existing is not None:
-            format_ = format_named(existing.zarr_format)
+            format_ = existing.stored.format
         elif not path and _is_empty(store, path):
             is_empty = True
             format_ = format_named(3 if zarr_format is None else zarr_format)

@@ -17,8 +17,9 @@ condition.
 
 Appenders take turns through a lock (``lock.py``): a value that its owner renews, and that others
 take over when it is not renewed.  A slow former owner cannot write: each of its writes is
-conditional, and verifies the lock between reading and replacing a value.  The next owner also changes the consolidated metadata (white space at
-the end), so a commit that the former owner has already begun fails.
+conditional, and verifies the lock between reading and replacing a value.  The next owner also
+changes the consolidated metadata (white space at the end), so a commit that the former owner has
+already begun fails.
 
 The states, and what the next owner of the lock does:
 

@@ -316,7 +316,6 @@ class Appender:
                 raise self._error(
                     "it does not exist; first append a Dataset, which describes the variables"
                 ) from error
-
         else:
             try:
                 check_storable(data)

@@ -104,9 +104,7 @@ class Committed:
                 shape[item.axis] = length
                 return metadata.replace(shape=tuple(shape))
 
-            with suppress(
-                NodeNotFoundError
-            ):  # removed by another program: the next append reports it
+            with suppress(NodeNotFoundError):  # the next append reports that it was removed
                 self.format.update(self.store, item.array.path, change)
 
         _for_each(self.growing.values(), update, self.store)

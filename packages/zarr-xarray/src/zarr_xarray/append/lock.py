@@ -39,6 +39,12 @@ _held: set[str] = set()
 """Locks that this process holds, by their owner."""
 
 
+def host() -> str:
+    """Return the name of this computer, on Linux with the namespace of its processes."""
+    namespace = "/proc/self/ns/pid"  # containers can share the name, but not the processes
+    return gethostname() + (os.readlink(namespace) if os.path.exists(namespace) else "")
+
+
 class LockLostError(Exception):
     """Another appender has taken over the lock."""
 
@@ -168,9 +174,9 @@ class AppendLock:
         return b'{"owner":"%s","turn":%d,' % (self.owner.encode(), turn)
 
     def _record(self, state: str, turn: int, renewed: float = 0) -> bytes:
-        host, process = strictjson.encode(gethostname()).strip(), os.getpid()
+        encoded, process = strictjson.encode(host()).strip(), os.getpid()
         tail = b'"host":%s,"process":%d,"renewed":%.3f,"state":"%s"}'
-        return self._head(turn) + tail % (bytes(host), process, renewed, state.encode())
+        return self._head(turn) + tail % (bytes(encoded), process, renewed, state.encode())
 
     def _parse(self, value: bytes) -> dict[str, Any]:
         record: Any = strictjson.loads(value, Location(self.store, key=self.key)) if value else {}
@@ -178,14 +184,17 @@ class AppendLock:
 
     def _is_lost(self, record: dict[str, Any]) -> bool:
         """Whether the process of the owner no longer exists, as far as this computer knows."""
-        process: Any = record.get("process") if record.get("host") == gethostname() else None
+        process: Any = record.get("process") if record.get("host") == host() else None
         if process == os.getpid():
             return record.get("owner") == self.owner or record.get("owner") not in _held
         try:
             os.kill(process, 0)
+            with open(f"/proc/{process}/stat", "rb") as file:  # on Linux
+                return (
+                    file.read().rpartition(b")")[2].split()[0] == b"Z"
+                )  # ended, but not waited for
         except (OSError, OverflowError, TypeError) as error:  # such as of another user
             return isinstance(error, ProcessLookupError)
-        return False
 
 
 class LockedStore(WrapperStore):
