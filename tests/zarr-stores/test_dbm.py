@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 
 import pytest
 from database_contract import DatabaseContract, program
@@ -132,6 +133,34 @@ def test_berkeley_db_that_is_not_installed(tmp_path, monkeypatch):
 
 
 # --- other processes ---
+
+
+@pytest.mark.parametrize("backend", [None, "sqlite3", "dumb", "berkeley"])
+def test_an_empty_file_is_a_new_database(backend, tmp_path):
+    if backend == "berkeley":
+        pytest.importorskip("berkeleydb")
+    (tmp_path / "s").touch()  # as a process leaves it that is killed while it creates SQLite
+    store = DBMStore(tmp_path / "s", backend=backend)
+    assert store.get("k") is None
+    store.erase("k")
+    store.set("k", b"v")
+    assert store.get("k") == b"v"
+
+
+def test_a_value_that_is_removed_while_it_is_read_is_old_or_missing(tmp_path, monkeypatch):
+    store = DBMStore(tmp_path / "s", backend="sqlite3")
+    store.set("k", b"old")
+    contains = SQLiteTable.__contains__
+
+    def remove_after(table, name):
+        is_there = contains(table, name)
+        with closing(sqlite3.connect(store.path, timeout=0)) as other, suppress(sqlite3.Error):
+            other.execute("DELETE FROM Dict")
+            other.commit()
+        return is_there
+
+    monkeypatch.setattr(SQLiteTable, "__contains__", remove_after)
+    assert store.get("k") == b"old"
 
 
 def test_no_other_program_writes_between_comparison_and_write(tmp_path, monkeypatch):

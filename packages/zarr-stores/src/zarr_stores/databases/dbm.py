@@ -149,12 +149,13 @@ class DBMStore(DatabaseStore):
             if writes:
                 stack.enter_context(self._creation_lock(flag))
             is_locked = self._lock(stack, writes)
-            database = self._open(flag)
+            # What another process creates now is not locked, and is not read.
+            database = self._open(flag) if is_locked or flag == "c" else None
             if database is None:
                 yield None
                 return
             with closing(database):
-                if not is_locked:
+                if not (is_locked or isinstance(database, SQLiteTable)):
                     self._lock(stack, writes)  # a new file
                 yield database
                 if writes and hasattr(database, "sync"):
@@ -172,6 +173,9 @@ class DBMStore(DatabaseStore):
 
     def _lock(self, stack: ExitStack, writes: bool) -> bool:
         """Lock a file of the database until the end of a block; return whether it exists."""
+        for path in (f"{self.path}{suffix}" for suffix in _SUFFIXES):
+            if path_exists(path) and not os.path.isdir(path):  # raises an error for a pipe
+                open(path, "rb").close()  # ``whichdb`` ignores that a file cannot be read
         path = next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
         if path is None or not HAVE_LOCKS or is_sqlite_file(path):
             return path is not None
@@ -182,10 +186,9 @@ class DBMStore(DatabaseStore):
         return True
 
     def _open(self, flag: str) -> Any:
-        for path in (f"{self.path}{suffix}" for suffix in _SUFFIXES):
-            if path_exists(path) and not os.path.isdir(path):  # raises an error for a pipe
-                open(path, "rb").close()  # ``whichdb`` ignores that a file cannot be read
         found = whichdb(self.path)
+        if found == "" and not os.path.getsize(self.path):
+            found = None  # another process creates it, or was killed before it wrote anything
         if found is None and flag != "c":
             return None
         if flag == "c":
