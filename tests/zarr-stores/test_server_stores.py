@@ -219,7 +219,10 @@ class TestPostgreSQLStore(ServerStoreContract):
             "postgres://a%40b@h1:1,h2:2/d?sslmode=require"
         )
         assert url("postgresql://[::1]:5433/d") == "postgresql://[::1]:5433/d"
-        assert url("postgresql:///d?host=/run") == "postgresql:///d"
+        assert url("postgresql:///d?host=/run") == "postgresql:///d?host=%2Frun"
+        assert PostgreSQLStore("postgresql://h/d", dbname="e") != PostgreSQLStore(
+            "postgresql://h/d"
+        )
         assert url("postgresql://%2Frun%2Fx/d", sslpassword="s3cr") == "postgresql://%2frun%2fx/d"
 
     def test_missing_privileges_raise(self, store, postgres_server, connection):
