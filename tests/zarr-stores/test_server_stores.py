@@ -220,9 +220,8 @@ class TestPostgreSQLStore(ServerStoreContract):
         )
         assert url("postgresql://[::1]:5433/d") == "postgresql://[::1]:5433/d"
         assert url("postgresql:///d?host=/run") == "postgresql:///d?host=%2Frun"
-        assert PostgreSQLStore("postgresql://h/d", dbname="e") != PostgreSQLStore(
-            "postgresql://h/d"
-        )
+        stores = [PostgreSQLStore("postgresql://h/d", dbname=name) for name in "de"]
+        assert stores[0] != stores[1]
         assert url("postgresql://%2Frun%2Fx/d", sslpassword="s3cr") == "postgresql://%2frun%2fx/d"
 
     def test_missing_privileges_raise(self, store, postgres_server, connection):

@@ -41,13 +41,8 @@ __all__ = ["PostgreSQLStore"]
 
 _WHOLE: Final = 1 << 16  # bytes: smaller values are read as a whole
 _END: Final = 1 << 30
-_DATABASE: Final = (
-    "dbname",
-    "host",
-    "hostaddr",
-    "port",
-    "service",
-)  # options that select a database
+# Options that select a database.
+_DATABASE: Final = ("dbname", "host", "hostaddr", "port", "service")
 # Messages of servers that will accept connections later.
 _RETRY_MESSAGES: Final = (
     "starting up",
