@@ -14,7 +14,7 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr_core.extension import StoreError, encode_key, key_lock
+from zarr_core.extension import StoreError, key_lock
 from zarr_core.stores.local_files import file_lock
 
 from zarr_stores.databases.database_store import INVALID_NAMES, DatabaseStore, path_exists
@@ -123,12 +123,6 @@ class DBMStore(DatabaseStore):
 
     def _failures(self) -> tuple[type[BaseException], ...]:
         return (Exception,)  # the errors of the backends have no common base class
-
-    def _failure(
-        self, error: BaseException, key: str, kind: type[StoreError], done: str
-    ) -> StoreError:
-        encode_key(key)
-        return super()._failure(error, key, kind, done)
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         return type(self), (self.path, self.read_only, self._backend)

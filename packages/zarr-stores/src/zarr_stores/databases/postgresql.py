@@ -41,8 +41,7 @@ __all__ = ["PostgreSQLStore"]
 
 _WHOLE: Final = 1 << 16  # bytes: smaller values are read as a whole
 _END: Final = 1 << 30
-# Options that select a database.
-_DATABASE: Final = ("dbname", "host", "hostaddr", "port", "service")
+_DATABASE_OPTIONS: Final = ("dbname", "host", "hostaddr", "port", "service")
 # Messages of servers that will accept connections later.
 _RETRY_MESSAGES: Final = (
     "starting up",
@@ -81,7 +80,7 @@ class PostgreSQLStore(SortedStore, ServerStore):
     schemes = ("postgresql", "postgres")
     port = 5432
     location_options = MappingProxyType({"schema": "public", "table": "zarr"})
-    url_options = frozenset({"sslmode", *_DATABASE})
+    url_options = frozenset({"sslmode", *_DATABASE_OPTIONS})
     secrets = frozenset(
         {
             "password",
@@ -107,7 +106,7 @@ class PostgreSQLStore(SortedStore, ServerStore):
         self._table_exists = False
 
     def _identity(self) -> tuple[Any, ...]:
-        return *super()._identity(), *map(self._options.get, _DATABASE)
+        return *super()._identity(), *map(self._options.get, _DATABASE_OPTIONS)
 
     # --- connections ---
 

@@ -65,8 +65,7 @@ class ZipStore(ReaderStore):
     Parameters
     ----------
     path : str, os.PathLike or binary file object
-        Path of the file.  Of a file object, the store uses a temporary copy; only ``flush`` and
-        ``close`` write it back.
+        Path of the file.  Of a file object, a copy is used, which ``flush`` and ``close`` write back.
     mode : {"a", "r", "w", "x"}
         ``"a"``: read and append; the file is created by the first write.  ``"r"``: read
         only.  ``"w"``: replace the file.  ``"x"``: create the file; it must not exist.
@@ -133,7 +132,7 @@ class ZipStore(ReaderStore):
             self._location = self.path = os.path.abspath(os.fspath(path))
         elif hasattr(path, "seek"):
             descriptor, self.path = mkstemp(".zip")
-            weakref.finalize(self, _remove, self.path, os.getpid())
+            self._remover = weakref.finalize(self, os.unlink, self.path)
             with open(descriptor, "wb") as copy:
                 if mode in ("a", "r"):
                     path.seek(0)
@@ -220,9 +219,6 @@ class ZipStore(ReaderStore):
         with self.reading(key):
             archive.check(info)
         return _EntryReader(self, archive, info)
-
-    def exists(self, key: str) -> bool:
-        return self._info(key) is not None
 
     def getsize(self, key: str) -> int | None:
         info = self._info(key)
@@ -402,12 +398,13 @@ class ZipStore(ReaderStore):
                 self._file_object.truncate()
                 self._file_object.flush()
         except (OSError, TypeError, ValueError) as error:  # of a file object: closed, or for text
-            reason = f"the central directory cannot be written: {error}"
-            raise StoreError(reason, store=self) from error
+            raise StoreError(f"the central directory cannot be written: {error}", self) from error
 
     def _reinitialize(self) -> None:
         self._guard = threading.RLock()  # another thread may have held it
         self._updates = 0
+        if self._file_object is not None:
+            self._remover.detach()  # the copy belongs to the parent
 
     # --- the object ---
 
@@ -462,11 +459,6 @@ class _EntryReader(ByteReader):
         for _, buffer in parts:
             if len(buffer) == self.size:
                 check_sum(self._info, buffer)
-
-
-def _remove(path: str, process: int) -> None:
-    if process == os.getpid():  # not a forked child
-        os.unlink(path)
 
 
 def _generation(info: ZipInfo) -> str:
