@@ -170,10 +170,10 @@ class DBMStore(DatabaseStore):
         for path in (f"{self.path}{suffix}" for suffix in _SUFFIXES):
             if path_exists(path) and not os.path.isdir(path):  # raises an error for a pipe
                 open(path, "rb").close()  # ``whichdb`` ignores that a file cannot be read
-        path = next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
-        if path is None or not HAVE_LOCKS or is_sqlite_file(path):
-            return path is not None
-        descriptor = os.open(path, os.O_RDONLY)
+        file = next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
+        if file is None or not HAVE_LOCKS or is_sqlite_file(file):
+            return file is not None
+        descriptor = os.open(file, os.O_RDONLY)
         stack.callback(os.close, descriptor)
         with suppress(OSError):  # a file system without locks
             flock(descriptor, LOCK_EX if writes else LOCK_SH)
