@@ -1,7 +1,9 @@
 """Databases of DBM: each backend keeps the contract, reads files of its module, and locks them."""
 
+import dbm.dumb
 import importlib
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -251,6 +253,21 @@ def test_a_database_is_changed_in_a_directory_that_is_not_writable(backend, tmp_
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     store.set("k", b"new")
     assert store.get("k") == b"new"
+
+
+def test_a_forked_child_does_not_keep_the_lock_of_its_parent(tmp_path):
+    children = []
+
+    def fork_and_open(path, flag):
+        if child := os.fork():
+            children.append(child)
+            return dbm.dumb.open(path, flag)
+        signal.alarm(10)
+        os._exit(DBMStore(path, backend="dumb").get("k") != b"v")
+
+    DBMStore(tmp_path / "s", backend="dumb").set("k", b"v")
+    DBMStore(tmp_path / "s", backend=fork_and_open).set("other", b"v")
+    assert os.waitpid(children[0], 0)[1] == 0
 
 
 def test_a_database_that_is_being_created_is_not_opened(tmp_path):

@@ -22,7 +22,7 @@ from zarr_stores.databases.dbm_sqlite import SQLiteTable, is_sqlite_file
 from zarr_stores.remedies import required
 
 try:
-    from fcntl import LOCK_EX, LOCK_SH, flock
+    from fcntl import LOCK_EX, LOCK_SH, LOCK_UN, flock
 except ImportError:  # a platform without file locks
     HAVE_LOCKS = False
 else:
@@ -170,13 +170,13 @@ class DBMStore(DatabaseStore):
         for path in (f"{self.path}{suffix}" for suffix in _SUFFIXES):
             if path_exists(path) and not os.path.isdir(path):  # raises an error for a pipe
                 open(path, "rb").close()  # ``whichdb`` ignores that a file cannot be read
-        file = next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
-        if file is None or not HAVE_LOCKS or is_sqlite_file(file):
-            return file is not None
-        descriptor = os.open(file, os.O_RDONLY)
-        stack.callback(os.close, descriptor)
+        locked = next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
+        if locked is None or not HAVE_LOCKS or is_sqlite_file(locked):
+            return locked is not None
+        file = stack.enter_context(os.fdopen(os.open(locked, os.O_RDONLY), "rb"))
         with suppress(OSError):  # a file system without locks
-            flock(descriptor, LOCK_EX if writes else LOCK_SH)
+            flock(file, LOCK_EX if writes else LOCK_SH)
+            stack.callback(flock, file, LOCK_UN)  # a forked child may have a copy of the descriptor
         return True
 
     def _open(self, flag: str) -> Any:
