@@ -1,12 +1,15 @@
 """Databases of DBM: each backend keeps the contract, reads files of its module, and locks them."""
 
+import dbm.dumb
 import importlib
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 
 import pytest
 from database_contract import DatabaseContract, program
@@ -134,6 +137,34 @@ def test_berkeley_db_that_is_not_installed(tmp_path, monkeypatch):
 # --- other processes ---
 
 
+@pytest.mark.parametrize("backend", [None, "sqlite3", "dumb", "berkeley"])
+def test_an_empty_file_is_a_new_database(backend, tmp_path):
+    if backend == "berkeley":
+        pytest.importorskip("berkeleydb")
+    (tmp_path / "s").touch()  # as a process leaves it that is killed while it creates SQLite
+    store = DBMStore(tmp_path / "s", backend=backend)
+    assert store.get("k") is None
+    store.erase("k")
+    store.set("k", b"v")
+    assert store.get("k") == b"v"
+
+
+def test_a_value_that_is_removed_while_it_is_read_is_old_or_missing(tmp_path, monkeypatch):
+    store = DBMStore(tmp_path / "s", backend="sqlite3")
+    store.set("k", b"old")
+    contains = SQLiteTable.__contains__
+
+    def remove_after(table, name):
+        is_there = contains(table, name)
+        with closing(sqlite3.connect(store.path, timeout=0)) as other, suppress(sqlite3.Error):
+            other.execute("DELETE FROM Dict")
+            other.commit()
+        return is_there
+
+    monkeypatch.setattr(SQLiteTable, "__contains__", remove_after)
+    assert store.get("k") == b"old"
+
+
 def test_no_other_program_writes_between_comparison_and_write(tmp_path, monkeypatch):
     store = DBMStore(tmp_path / "s", backend="sqlite3")
     store.set("k", b"old")
@@ -222,6 +253,21 @@ def test_a_database_is_changed_in_a_directory_that_is_not_writable(backend, tmp_
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     store.set("k", b"new")
     assert store.get("k") == b"new"
+
+
+def test_a_forked_child_does_not_keep_the_lock_of_its_parent(tmp_path):
+    children = []
+
+    def fork_and_open(path, flag):
+        if child := os.fork():
+            children.append(child)
+            return dbm.dumb.open(path, flag)
+        signal.alarm(10)
+        os._exit(DBMStore(path, backend="dumb").get("k") != b"v")
+
+    DBMStore(tmp_path / "s", backend="dumb").set("k", b"v")
+    DBMStore(tmp_path / "s", backend=fork_and_open).set("other", b"v")
+    assert os.waitpid(children[0], 0)[1] == 0
 
 
 def test_a_database_that_is_being_created_is_not_opened(tmp_path):

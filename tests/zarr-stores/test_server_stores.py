@@ -219,7 +219,9 @@ class TestPostgreSQLStore(ServerStoreContract):
             "postgres://a%40b@h1:1,h2:2/d?sslmode=require"
         )
         assert url("postgresql://[::1]:5433/d") == "postgresql://[::1]:5433/d"
-        assert url("postgresql:///d?host=/run") == "postgresql:///d"
+        assert url("postgresql:///d?host=/run") == "postgresql:///d?host=%2Frun"
+        stores = [PostgreSQLStore("postgresql://h/d", dbname=name) for name in "de"]
+        assert stores[0] != stores[1]
         assert url("postgresql://%2Frun%2Fx/d", sslpassword="s3cr") == "postgresql://%2frun%2fx/d"
 
     def test_missing_privileges_raise(self, store, postgres_server, connection):

@@ -1,6 +1,7 @@
 """Archives in files and in other stores."""
 
 import copy
+import gc
 import io
 import os
 import pickle
@@ -105,6 +106,35 @@ def test_archives_are_written_to_file_objects(mode, tmp_path):
         names = ["0", "1", "2"] if mode == "a" else ["2"]
         assert zipfile.ZipFile(file).namelist() == names
         assert bytes(ZipStore(file, "r").get("2")) == bytes(998)
+
+
+def test_a_copy_of_a_file_object_belongs_to_the_process_that_made_it():
+    file = io.BytesIO()
+    store = ZipStore(file, "w")
+    store.set("k", b"v")
+    store.flush()
+    assert zipfile.ZipFile(file).namelist() == ["k"]
+    child = os.fork()
+    if not child:
+        del store
+        gc.collect()
+        os._exit(0)
+    os.waitpid(child, 0)
+    store.set("other", b"v")
+    store.close()
+    assert zipfile.ZipFile(file).namelist() == ["k", "other"]
+    pickled = pickle.dumps(ZipStore(file, "r"))
+    assert pickle.loads(pickled).get("other") == b"v"
+
+
+@pytest.mark.parametrize("kind", [io.BytesIO, io.StringIO])
+def test_file_objects_that_cannot_be_written(kind):
+    file = kind()
+    store = ZipStore(file, "w")
+    if kind is io.BytesIO:
+        file.close()
+    with pytest.raises(StoreError, match="cannot be written"):
+        store.close()
 
 
 def test_everything_is_read_everywhere(store):

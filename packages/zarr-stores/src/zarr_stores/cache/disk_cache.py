@@ -71,7 +71,7 @@ class DiskCacheStore(ReaderStore, InvalidatingStore):
     Only the user has access to the files.  Listings, ``exists`` and ``getsize`` are not cached.
 
     The inner store should return generations without reading values.  If it does not, as stores in
-    memory, each value is read several times.
+    memory and most file systems of fsspec, each value is read several times, whatever ``check`` is.
 
     Raises
     ------

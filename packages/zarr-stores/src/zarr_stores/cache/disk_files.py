@@ -70,7 +70,8 @@ class Directory:
             return
         try:
             self._make_room(nbytes)
-            os.makedirs(self.root, 0o700, exist_ok=True)
+            os.makedirs(self.root, exist_ok=True)
+            os.chmod(self.root, 0o700)  # also if a backup or another program created it
             checksum = self._checksum(path, contents)
             replace_file(path, [checksum, contents], sync=False)
         except OSError as error:

@@ -14,7 +14,7 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr_core.extension import StoreError, encode_key, key_lock
+from zarr_core.extension import StoreError, key_lock
 from zarr_core.stores.local_files import file_lock
 
 from zarr_stores.databases.database_store import INVALID_NAMES, DatabaseStore, path_exists
@@ -22,7 +22,7 @@ from zarr_stores.databases.dbm_sqlite import SQLiteTable, is_sqlite_file
 from zarr_stores.remedies import required
 
 try:
-    from fcntl import LOCK_EX, LOCK_SH, flock
+    from fcntl import LOCK_EX, LOCK_SH, LOCK_UN, flock
 except ImportError:  # a platform without file locks
     HAVE_LOCKS = False
 else:
@@ -124,12 +124,6 @@ class DBMStore(DatabaseStore):
     def _failures(self) -> tuple[type[BaseException], ...]:
         return (Exception,)  # the errors of the backends have no common base class
 
-    def _failure(
-        self, error: BaseException, key: str, kind: type[StoreError], done: str
-    ) -> StoreError:
-        encode_key(key)
-        return super()._failure(error, key, kind, done)
-
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         return type(self), (self.path, self.read_only, self._backend)
 
@@ -149,12 +143,13 @@ class DBMStore(DatabaseStore):
             if writes:
                 stack.enter_context(self._creation_lock(flag))
             is_locked = self._lock(stack, writes)
-            database = self._open(flag)
+            # What another process creates now is not locked, and is not read.
+            database = self._open(flag) if is_locked or flag == "c" else None
             if database is None:
                 yield None
                 return
             with closing(database):
-                if not is_locked:
+                if not (is_locked or isinstance(database, SQLiteTable)):
                     self._lock(stack, writes)  # a new file
                 yield database
                 if writes and hasattr(database, "sync"):
@@ -172,20 +167,22 @@ class DBMStore(DatabaseStore):
 
     def _lock(self, stack: ExitStack, writes: bool) -> bool:
         """Lock a file of the database until the end of a block; return whether it exists."""
-        path = next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
-        if path is None or not HAVE_LOCKS or is_sqlite_file(path):
-            return path is not None
-        descriptor = os.open(path, os.O_RDONLY)
-        stack.callback(os.close, descriptor)
-        with suppress(OSError):  # a file system without locks
-            flock(descriptor, LOCK_EX if writes else LOCK_SH)
-        return True
-
-    def _open(self, flag: str) -> Any:
         for path in (f"{self.path}{suffix}" for suffix in _SUFFIXES):
             if path_exists(path) and not os.path.isdir(path):  # raises an error for a pipe
                 open(path, "rb").close()  # ``whichdb`` ignores that a file cannot be read
+        locked = next(filter(os.path.isfile, (self.path + suffix for suffix in _LOCKED)), None)
+        if locked is None or not HAVE_LOCKS or is_sqlite_file(locked):
+            return locked is not None
+        file = stack.enter_context(os.fdopen(os.open(locked, os.O_RDONLY), "rb"))
+        with suppress(OSError):  # a file system without locks
+            flock(file, LOCK_EX if writes else LOCK_SH)
+            stack.callback(flock, file, LOCK_UN)  # a forked child may have a copy of the descriptor
+        return True
+
+    def _open(self, flag: str) -> Any:
         found = whichdb(self.path)
+        if found == "" and not os.path.getsize(self.path):
+            found = None  # another process creates it, or was killed before it wrote anything
         if found is None and flag != "c":
             return None
         if flag == "c":

@@ -39,8 +39,8 @@ class SQLiteTable:
         self._cursor = connection.cursor()
         try:
             self._cursor.execute("PRAGMA trusted_schema=OFF")
-            if flag != "r":
-                self._cursor.execute("BEGIN IMMEDIATE")  # excludes writers, also other programs
+            # Excludes writers, also other programs; reads are from one state of the database.
+            self._cursor.execute("BEGIN" if flag == "r" else "BEGIN IMMEDIATE")
             if flag == "c":
                 self._cursor.execute(
                     "CREATE TABLE IF NOT EXISTS Dict(key BLOB UNIQUE NOT NULL, value BLOB NOT NULL)"

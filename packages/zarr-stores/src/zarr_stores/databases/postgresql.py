@@ -41,6 +41,7 @@ __all__ = ["PostgreSQLStore"]
 
 _WHOLE: Final = 1 << 16  # bytes: smaller values are read as a whole
 _END: Final = 1 << 30
+_DATABASE_OPTIONS: Final = ("dbname", "host", "hostaddr", "port", "service")
 # Messages of servers that will accept connections later.
 _RETRY_MESSAGES: Final = (
     "starting up",
@@ -79,7 +80,7 @@ class PostgreSQLStore(SortedStore, ServerStore):
     schemes = ("postgresql", "postgres")
     port = 5432
     location_options = MappingProxyType({"schema": "public", "table": "zarr"})
-    url_options = frozenset({"sslmode", "service"})
+    url_options = frozenset({"sslmode", *_DATABASE_OPTIONS})
     secrets = frozenset(
         {
             "password",
@@ -103,6 +104,9 @@ class PostgreSQLStore(SortedStore, ServerStore):
         super().__init__(url, read_only, **options)
         self._sql = statements_of(self._location["schema"], self._location["table"])
         self._table_exists = False
+
+    def _identity(self) -> tuple[Any, ...]:
+        return *super()._identity(), *map(self._options.get, _DATABASE_OPTIONS)
 
     # --- connections ---
 

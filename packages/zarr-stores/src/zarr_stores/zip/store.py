@@ -65,7 +65,7 @@ class ZipStore(ReaderStore):
     Parameters
     ----------
     path : str, os.PathLike or binary file object
-        Path of the file.  Of a file object, the store uses a temporary copy; ``close`` writes it back.
+        Path of the file.  Of a file object, a copy is used, which ``flush`` and ``close`` write back.
     mode : {"a", "r", "w", "x"}
         ``"a"``: read and append; the file is created by the first write.  ``"r"``: read
         only.  ``"w"``: replace the file.  ``"x"``: create the file; it must not exist.
@@ -132,7 +132,7 @@ class ZipStore(ReaderStore):
             self._location = self.path = os.path.abspath(os.fspath(path))
         elif hasattr(path, "seek"):
             descriptor, self.path = mkstemp(".zip")
-            weakref.finalize(self, os.unlink, self.path)
+            self._remover = weakref.finalize(self, os.unlink, self.path)
             with open(descriptor, "wb") as copy:
                 if mode in ("a", "r"):
                     path.seek(0)
@@ -219,9 +219,6 @@ class ZipStore(ReaderStore):
         with self.reading(key):
             archive.check(info)
         return _EntryReader(self, archive, info)
-
-    def exists(self, key: str) -> bool:
-        return self._info(key) is not None
 
     def getsize(self, key: str) -> int | None:
         info = self._info(key)
@@ -390,23 +387,24 @@ class ZipStore(ReaderStore):
             self._writer = self._opened = None
             if finisher is not None:
                 self._write_directory(finisher)
-                if self._file_object is not None:
-                    self._file_object.seek(0)
-                    with open(self.path, "rb") as copy:
-                        copyfileobj(copy, self._file_object)
-                    self._file_object.truncate()
 
     def _write_directory(self, write: Callable[[], object]) -> None:
         try:
             write()
-        except OSError as error:
-            raise StoreError(
-                f"the central directory cannot be written: {error.strerror}", store=self
-            ) from error
+            if self._file_object is not None:
+                self._file_object.seek(0)
+                with open(self.path, "rb") as copy:
+                    copyfileobj(copy, self._file_object)
+                self._file_object.truncate()
+                self._file_object.flush()
+        except (OSError, TypeError, ValueError) as error:  # of a file object: closed, or for text
+            raise StoreError(f"the central directory cannot be written: {error}", self) from error
 
     def _reinitialize(self) -> None:
         self._guard = threading.RLock()  # another thread may have held it
         self._updates = 0
+        if self._file_object is not None:
+            self._remover.detach()  # the copy belongs to the parent
 
     # --- the object ---
 
@@ -420,7 +418,7 @@ class ZipStore(ReaderStore):
                 'close it and pickle ZipStore(path, mode="r")',
                 store=self,
             )
-        return type(self), (self._location, "r")
+        return type(self), (self._file_object or self._location, "r")
 
 
 class _EntryReader(ByteReader):
