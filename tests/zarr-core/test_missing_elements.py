@@ -115,3 +115,18 @@ def test_masked_elements(dtype):
     with pytest.raises(ValueError, match="masked elements"):
         array[...] = np.ma.masked_array([1, 2], [False, True])
     array[...] = np.ma.masked_array([1, 2], [False, False])
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f8", "?", "c8", "S3", "U3", "M8[s]", "i4,f4"])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_masked_fill_values(dtype, zarr_format):
+    masked = np.ma.zeros(1, dtype)
+    masked[0] = np.ma.masked
+    with pytest.raises(zarr.errors.MetadataValidationError, match="a masked element has no value"):
+        zarr.full(2, masked[0], dtype=dtype, zarr_format=zarr_format)
+
+
+def test_masked_fill_values_of_existing_arrays():
+    store = zarr.zeros(2, dtype="i2").store
+    with pytest.raises(zarr.errors.MetadataValidationError, match="a masked element has no value"):
+        zarr.open_array(store, fill_value=np.ma.masked)

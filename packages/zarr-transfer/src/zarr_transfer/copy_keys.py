@@ -13,7 +13,7 @@ from zarr_core.hierarchy.delete import require_erasing
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import check_location, opened_store
 from zarr_core.names import join
-from zarr_core.optional import reporter_for
+from zarr_core.optional import reporter_for, with_advice
 
 from zarr_transfer.copy_executor import CopyResult, KeyPair
 from zarr_transfer.copy_values import KeyCopier, all_same
@@ -141,6 +141,7 @@ def copy_store(
     return done
 
 
+@with_advice
 def rename(
     store: StoreLike,
     source_path: str,
