@@ -135,8 +135,7 @@ def copy_store(
                     from_store, to_store, to_path, todo, _order(source, dest), compare, progress,
                     'copy_store again with if_exists="update"',
                 )  # fmt: skip
-                skipped = done.skipped + transfer.skipped
-                done = CopyResult(transfer.copied, skipped, transfer.nbytes)
+                done = CopyResult(transfer.copied, done.skipped + transfer.skipped, transfer.nbytes)
             line(summary(done, dry_run=dry_run))
     return done
 
