@@ -98,13 +98,25 @@ class Typed(Codec):
             raise TypeError(f"unsupported dtype {np.asarray(buf).dtype}")
         return buf[::-1]
 
+class Ordered(Codec):
+    """Needs arrays of a configured type, with its byte order."""
+    codec_id = "far_ordered"
+    def __init__(self, dtype):
+        self.dtype = dtype
+    def encode(self, buf):
+        if np.asarray(buf).dtype != self.dtype:
+            raise TypeError(f"{np.asarray(buf).dtype} is not {self.dtype}")
+        return np.asarray(buf).tobytes()
+    def decode(self, buf, out=None):
+        return np.frombuffer(buf, self.dtype)
+
 class Pickle(Xor):
     codec_id = "pickle"
 '''
 NAMES = {
     "far_xor": "Xor", "far_sum": "Sum", "far_negative": "Negative", "far_picture": "Picture",
     "far_one_way": "OneWay", "far_words": "Words", "far_typed": "Typed", "pickle": "Pickle", "zlib": "Xor",
-    "far_twice": "Sum", "far_broken": "Nobody", "far_function": "np.array",
+    "far_twice": "Sum", "far_broken": "Nobody", "far_function": "np.array", "far_ordered": "Ordered",
 }  # fmt: skip
 
 
@@ -288,6 +300,20 @@ def test_compressor_of_arrays_in_version_2(far, identifier, form):
     zarr.copy(plain, copy, zarr_format=2, compressors=compressors)
     assert json.loads(bytes(copy.get(".zarray")))["compressor"] == codec.get_config()
     assert np.array_equal(zarr.open_array(copy)[...], VALUES)
+
+
+@pytest.mark.parametrize("place", ["filters", "compressors"])
+@pytest.mark.parametrize("dtype", [">i2", "<i2", ">f8", ">M8[s]"])
+def test_byte_order_that_a_codec_requires_in_version_2(far, dtype, place):
+    numcodecs.registry.run_entrypoints()
+    codecs = {place: [numcodecs.get_codec({"id": "far_ordered", "dtype": dtype})]}
+    values = VALUES.astype(dtype)
+    options = {"chunks": VALUES.shape, "zarr_format": 2, "compressors": None, **codecs}
+    store = zarr.MemoryStore()
+    zarr.create_array(store, shape=VALUES.shape, dtype=dtype, **options)[...] = values
+    assert json.loads(bytes(store.get(".zarray")))["dtype"] == dtype
+    assert store.get("0.0") == values.tobytes()
+    assert np.array_equal(zarr.open_array(store)[...], values)
 
 
 @pytest.mark.parametrize("place", ["serializer", "compressors"])

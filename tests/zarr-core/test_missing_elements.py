@@ -141,3 +141,18 @@ def test_booleans_are_not_converted_to_objects(values):
         assert tracemalloc.get_traced_memory()[1] < 5 * array.size
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f8", "?", "c8", "S3", "U3", "M8[s]", "i4,f4"])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_masked_fill_values(dtype, zarr_format):
+    masked = np.ma.zeros(1, dtype)
+    masked[0] = np.ma.masked
+    with pytest.raises(zarr.errors.MetadataValidationError, match="a masked element has no value"):
+        zarr.full(2, masked[0], dtype=dtype, zarr_format=zarr_format)
+
+
+def test_masked_fill_values_of_existing_arrays():
+    store = zarr.zeros(2, dtype="i2").store
+    with pytest.raises(zarr.errors.MetadataValidationError, match="a masked element has no value"):
+        zarr.open_array(store, fill_value=np.ma.masked)

@@ -106,7 +106,7 @@ UNSUPPORTED = {
     "longer": (np.longdouble(1), "is not supported; convert"),
     "sequences": (np.array([np.arange(2), np.arange(3)], object), "use zarr_format=2"),
     "regions": (None, "region references"),
-    "record_of_text": (np.array([("a",)], [("t", h5py.string_dtype())]), "variable-length"),
+    "array_of_texts": (None, "variable-length fields"),
     "bytes": (None, "not UTF-8"),
 }
 
@@ -119,6 +119,8 @@ def test_unsupported_elements_raise(file, name):
         file.create_dataset(name, data=values, dtype=h5py.vlen_dtype("i4"))
     elif name == "regions":
         file.create_dataset(name, (1,), h5py.regionref_dtype)
+    elif name == "array_of_texts":
+        file.create_dataset(name, (1,), np.dtype(([("t", h5py.string_dtype())], (2,))))
     elif name == "bytes":
         file.create_dataset(name, data=[b"\xff"], dtype=h5py.string_dtype())
     else:
@@ -140,6 +142,51 @@ def test_sequences_in_version_2(file):
     file.create_dataset("v", data=values, dtype=h5py.vlen_dtype("i2"))
     root, _ = imported(file, zarr_format=2)
     assert [item.tolist() for item in root["v"][...]] == [[0, 1], [0, 1, 2]]
+
+
+FIELDS = np.dtype([
+    ("number", ">i4"),
+    ("vector", "<f4", (3,)),
+    ("text", h5py.string_dtype()),
+    ("to", h5py.ref_dtype),
+    ("inner", [("flag", "?"), ("text", h5py.string_dtype()), ("matrix", "u1", (2, 2))]),
+    ("plain", [("a", "i1"), ("b", ">f8")]),
+])  # fmt: skip
+
+
+@pytest.mark.parametrize("timeout", [None, 60])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_fields_that_become_arrays(file, zarr_format, timeout):
+    values = np.zeros((4, 2), FIELDS)
+    values["number"], values["vector"] = 7, np.arange(24).reshape(4, 2, 3)
+    values["text"], values["to"] = "é", file.ref
+    values["inner"]["text"], values["inner"]["matrix"] = "b", [[1, 2], [3, 4]]
+    values["plain"]["b"] = 2.5
+    for name, chunks in (("d", (2, 1)), ("g/whole", None)):
+        data = file.create_dataset(name, (4, 2), FIELDS, chunks=chunks, compression=chunks and 4)
+        data[2:] = values[2:]
+        data.attrs["units"] = "m"
+    file["one"] = values[3, 1]
+    source = file.filename
+    file.close()
+    root, report = imported(source, zarr_format=zarr_format, timeout=timeout)
+    for name in ("d", "g/whole", "one"):
+        group, part = root[name], (...,) if name == "one" else (slice(2, None),)
+        assert list(group) == sorted(FIELDS.names)
+        assert group.attrs == ({} if name == "one" else {"units": "m"})
+        expected = values[3, 1] if name == "one" else values[2:]
+        wanted = {field: expected[field] for field in ("number", "vector", "text", "plain")}
+        wanted |= {f"inner/{field}": expected["inner"][field] for field in FIELDS["inner"].names}
+        for field, elements in wanted.items():
+            assert np.asarray(group[field][part]).tolist() == np.asarray(elements).tolist()
+        assert np.asarray(group["to"][part]).ravel()[0] == "/"
+    assert root["d/number"].chunks == (2, 1)
+    assert root["d/number"][:2].tolist() == [[0, 0], [0, 0]]
+    assert root["d/text"][0, 0] == ""
+    notes = {note for path, note in report.notes if path in ("d", "d/inner", "one")}
+    assert notes == {
+        "has fields that are arrays or of variable length; stored as an array for each field"
+    }
 
 
 def test_attributes(file):

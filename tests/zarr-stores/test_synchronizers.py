@@ -34,6 +34,17 @@ class TestProcesses(LocalWrapperContract):
         return SynchronizedStore(store, self.synchronizer)
 
 
+_threads = []
+
+
+@pytest.fixture(autouse=True)
+def _end_of_threads(tmp_path):
+    """Wait for the threads that wait for a lock, before its directory is removed."""
+    yield
+    while _threads:
+        _threads.pop().join(30)
+
+
 def is_locked(synchronizer, key, patience=0.1):
     """Return whether the lock is held."""
     waiting = threading.Event()
@@ -44,6 +55,7 @@ def is_locked(synchronizer, key, patience=0.1):
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
+    _threads.append(thread)
     free = waiting.wait(patience)
     return not free
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from zarr_core.extension import BytesToBytesCodec, ChunkDecodeError, CodecError
 
-from zarr_codecs import _blosc_header, _numcodecs
+from zarr_codecs import _blosc_header, _blosc_snappy, _numcodecs
 
 if TYPE_CHECKING:
     from typing import Self
@@ -140,6 +140,8 @@ def _decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
     except RuntimeError as error:
         library = _blosc_header.library(data)
         if library and library not in _numcodecs.blosc_libraries():
+            if library == "snappy":
+                return _decompress(_blosc_snappy.uncompressed_frame(data), out)
             raise CodecError(
                 f"the chunk is compressed with {library}, "
                 "which the installed numcodecs does not contain"

@@ -39,18 +39,23 @@ def check_names(arguments: Collection[str], known: Collection[str]) -> None:
 
             meant = [other for name in unknown for other in get_close_matches(name, known, n=1)]
             advice = f"; did you mean {', '.join(meant)}?" if meant else ""
-        raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}{advice}")
+        raise TypeError(f"unexpected keyword argument: {', '.join(unknown)}{advice}") from None
 
 
 def with_advice(function: F) -> F:
-    """A function that names what to use instead of an argument that it does not have."""
-    known = frozenset(signature(function).parameters)
+    """A function whose errors about arguments name what was meant, or what it accepts."""
 
     @wraps(function)
     def checked(*args: Any, **options: Any) -> Any:
-        if not options.keys() <= known:
-            check_names(options, known)
-        return function(*args, **options)
+        try:
+            return function(*args, **options)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next:  # not of this call
+                raise
+            names = ", ".join(known := signature(function).parameters)
+            if "options" not in known:
+                check_names(options, known)
+            raise TypeError(f"{error}; pass arguments by name ({names})") from None
 
     return cast("F", checked)
 

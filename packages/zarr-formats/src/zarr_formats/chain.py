@@ -9,6 +9,7 @@ them as in version 2.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -154,7 +155,7 @@ def write_stored_dtype(metadata: ArrayMetadata) -> JSON:
     for codec in metadata.codecs:
         if codec.name == V2_FILTERS:
             return codec.configuration["dtype"]
-        given = _filter_dtype(codec, _INPUT)
+        given = _filter_dtype(codec, _INPUT) or _foreign_dtype(codec, metadata)
         if given is not None and given.byte_order is not None:
             order = given.byte_order
             break
@@ -247,15 +248,11 @@ def _unfit(pointer: str, current: Dtype, wanted: str) -> MetadataValidationError
 def _typestr(value: Any) -> Dtype | None:
     """Read a typestr of a filter, of which numcodecs accepts more spellings."""
     for mark in ("", "<", "|"):
-        try:
+        with suppress(MetadataValidationError):
             return read_dtype(f"{mark}{value}" if isinstance(value, str) else value)
-        except MetadataValidationError:
-            continue
     if isinstance(value, str):
-        try:
+        with suppress(ValueError):
             return read_dtype(write_dtype(ExtensionDefinition(value), "little"))
-        except ValueError:
-            return None
     return None
 
 
@@ -309,13 +306,16 @@ def _filter_dtype(codec: ExtensionDefinition, members: Mapping[str, str]) -> Dty
     return _typestr(given)
 
 
+def _foreign_dtype(codec: ExtensionDefinition, metadata: ArrayMetadata) -> Dtype | None:
+    """Return the data type that a codec of another library requires, if it is that of the array."""
+    is_foreign = codec.name.startswith("numcodecs.") and codec.name[10:] not in KINDS
+    dtype = _typestr(codec.configuration.get("dtype")) if is_foreign else None
+    return dtype if dtype is not None and dtype.data_type == metadata.data_type else None
+
+
 def _endian(codec: ExtensionDefinition) -> ByteOrder | None:
-    match codec.configuration.get("endian"):
-        case "little":
-            return "little"
-        case "big":
-            return "big"
-    return None
+    endian: Any = codec.configuration.get("endian")
+    return endian if endian in ("little", "big") else None
 
 
 def _is_compressor(config: dict[str, JSON]) -> bool:

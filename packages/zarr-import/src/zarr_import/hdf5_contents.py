@@ -12,7 +12,7 @@ from zarr_import.hdf5_chunks import EncodedChunks
 from zarr_import.hdf5_dimensions import Dimensions, is_dimension_without_variable, netcdf_name
 from zarr_import.hdf5_filters import filters_of
 from zarr_import.hdf5_tree import Objects
-from zarr_import.hdf5_types import elements_of
+from zarr_import.hdf5_types import dtype_of, elements_of, field_of, is_divided
 from zarr_import.variable import Contents, SourceGroup, Variable
 
 if TYPE_CHECKING:
@@ -60,11 +60,9 @@ def hdf5_contents(
                 else:
                     name = netcdf_name(name) if netcdf else name
                     new_path = f"{parent}/{name}" if parent else name
-                    contents.nodes.append(
-                        _variable(
-                            h5py, node, new_path, dimensions, netcdf=netcdf, external=external
-                        )
-                    )
+                    if not external:
+                        _check_external_files(node)
+                    contents.nodes.extend(_nodes(h5py, node, new_path, dimensions, netcdf=netcdf))
         except UnsupportedSourceError as problem:
             problems.append(problem)
     return contents, problems
@@ -85,15 +83,34 @@ def _source_group(
     return SourceGroup(path, group.name, attributes, notes)
 
 
+def _nodes(
+    h5py: Any, dataset: Any, path: str, dimensions: Dimensions, *fields: str, netcdf: bool
+) -> list[SourceGroup | Variable]:
+    """Return the array of a dataset, or of a field; or a group with an array for each field."""
+    dtype = dtype_of(dataset, fields)
+    notes: list[str] = []
+    attributes: dict[str, JSON] = {}
+    missing = None
+    if not fields:  # otherwise they are attributes of the group
+        attributes, missing = attributes_of(h5py, dataset, netcdf=netcdf, notes=notes)
+    if not is_divided(dtype) or any("/" in name for name in dtype.names or ()):
+        return [_variable(h5py, dataset, path, dimensions, fields, attributes, missing, notes)]
+    notes += ["has fields that are arrays or of variable length; stored as an array for each field"]
+    nodes: list[SourceGroup | Variable]
+    nodes = [SourceGroup(path, "/".join((dataset.name, *fields)), attributes, notes)]
+    for name in dtype.names or ():
+        member = f"{path}/{name}" if path else name
+        nodes += _nodes(h5py, dataset, member, dimensions, *fields, name, netcdf=netcdf)
+    return nodes
+
+
 def _variable(
-    h5py: Any, dataset: Any, path: str, dimensions: Dimensions, *, netcdf: bool, external: bool
-) -> Variable:
-    if not external:
-        _check_external_files(dataset)
-    elements = elements_of(h5py, dataset)
+    h5py: Any, dataset: Any, path: str, dimensions: Dimensions, fields: tuple[str, ...],
+    attributes: dict[str, JSON], missing: Any, notes: list[str],
+) -> Variable:  # fmt: skip
+    elements = elements_of(h5py, dataset, fields)
     filters = filters_of(h5py, dataset, elements.itemsize)
-    notes = [*elements.notes, *filters.notes]
-    attributes, missing = attributes_of(h5py, dataset, netcdf=netcdf, notes=notes)
+    notes[:0] = [*elements.notes, *filters.notes]
     names = dimensions.names(dataset)
     if names is not None:
         names += (None,) * len(elements.inner_shape)
@@ -101,17 +118,17 @@ def _variable(
     if shape is None:
         notes.append("has no dataspace; stored as an array of shape (0,)")
         shape = (0,)
-    opened = LazyDataset(dataset)
+    opened = LazyDataset(dataset, fields)
     stored = None
     if elements.exact and filters.exact and dataset.chunks is not None:
         stored = EncodedChunks(opened, elements.inner_shape)
     inner_shape = elements.inner_shape
     return Variable(
-        path=path, source=dataset.name, shape=shape + inner_shape, dtype=elements.dtype,
-        read=lambda box: opened.read(box, elements.convert, len(inner_shape)),
+        path=path, source="/".join((dataset.name, *fields)), shape=shape + inner_shape,
+        dtype=elements.dtype, read=lambda box: opened.read(box, elements.convert, len(inner_shape)),
         attributes={**elements.attributes, **attributes},
         chunks=None if dataset.chunks is None else dataset.chunks + inner_shape,
-        dimension_names=names, fill_value=_fill_value(dataset, elements.dtype),
+        dimension_names=names, fill_value=_fill_value(dataset, fields, elements.dtype),
         missing_value=missing, codecs=filters.codecs, serializer=elements.serializer,
         stored=stored, notes=notes, close=opened.close,
     )  # fmt: skip
@@ -120,8 +137,8 @@ def _variable(
 class LazyDataset:
     """A dataset that is open, with h5py's chunk cache, only while it is read."""
 
-    def __init__(self, dataset: Any) -> None:
-        self._parent, self._name = dataset.file, dataset.name
+    def __init__(self, dataset: Any, fields: tuple[str, ...]) -> None:
+        self._parent, self._name, self._fields = dataset.file, dataset.name, fields
         self._called = f"{dataset.file.filename} {dataset.name}"
         self._dataset: Any = None
 
@@ -137,7 +154,9 @@ class LazyDataset:
         """Read elements with the data type of the new array."""
         box = box[: len(box) - inner_ndim]
         with read_errors(self._called):
-            read = np.asarray(self.dataset()[box])
+            dataset, fields = self.dataset(), self._fields
+            values = np.asarray((dataset.fields(fields[0]) if fields else dataset)[box])
+            read: NDArray = field_of(values, fields[1:])
             return read if convert is None else convert(read)
 
     def read_chunk(self, corner: tuple[int, ...]) -> bytes:
@@ -156,13 +175,12 @@ class LazyDataset:
         self._dataset = None
 
 
-def _fill_value(dataset: Any, dtype: Any) -> Any:
+def _fill_value(dataset: Any, fields: tuple[str, ...], dtype: Any) -> Any:
     """Return the value of elements that are not stored; None for zeros."""
-    if not isinstance(dtype, np.dtype):
-        return None
-    value = dataset.fillvalue
+    value = dataset.fillvalue if isinstance(dtype, np.dtype) else None
     if value is None:
         return None
+    value = field_of(value, fields)
     if isinstance(value, np.ndarray):  # elements that are arrays
         value = value.reshape(-1)[0]
     fill = np.asarray(value).astype(dtype)[()]

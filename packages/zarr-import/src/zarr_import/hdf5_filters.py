@@ -64,21 +64,12 @@ def filters_of(h5py: Any, dataset: Any, itemsize: int | None) -> Filters:
         if not same:
             exact = False
             notes.append(f"the filter {_NAMES[code]} is replaced by {definition.name}")
-        if definition.name != "numcodecs.shuffle" or _elementsize(definition) > 1:
+        if definition.configuration != {"elementsize": 1}:  # which shuffles nothing
             codecs.append(definition)
-    compresses = any(
-        definition.name not in ("numcodecs.shuffle", "numcodecs.fletcher32")
-        for definition in codecs
-    )
-    if not exact and not compresses:
+    compressors = {codec.name for codec in codecs} - {"numcodecs.shuffle", "numcodecs.fletcher32"}
+    if not exact and not compressors:
         return Filters(None, False, notes)
     return Filters(codecs or None, exact and bool(codecs), notes)
-
-
-def _elementsize(definition: ExtensionDefinition) -> int:
-    size = definition.configuration["elementsize"]
-    assert isinstance(size, int), "set below"
-    return size
 
 
 def _codec(

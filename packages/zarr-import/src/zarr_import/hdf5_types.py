@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +40,29 @@ class Elements:
         return self.dtype.itemsize * prod(self.inner_shape) if fixed else None
 
 
-def elements_of(h5py: Any, dataset: Any) -> Elements:
-    """Return the data type of a dataset; raise UnsupportedSourceError if it is not supported."""
-    name = dataset.name
+def field_of(elements: Any, fields: tuple[str, ...]) -> Any:
+    """Return a field of a field ... of elements, or of their dtype."""
+    return reduce(lambda part, name: part[name], fields, elements)
+
+
+def dtype_of(dataset: Any, fields: tuple[str, ...]) -> np.dtype[Any]:
+    """Return the dtype of the elements of a dataset, or of a field of a field ... of them."""
     try:
-        dtype = dataset.dtype
+        dtype: np.dtype[Any] = field_of(dataset.dtype, fields)
     except TypeError as error:  # such as H5T_TIME
-        raise UnsupportedSourceError(name, f"NumPy does not support the type ({error})") from error
+        raise UnsupportedSourceError(dataset.name, f"NumPy has no such type ({error})") from error
+    return dtype
+
+
+def is_divided(dtype: np.dtype[Any]) -> bool:
+    """Whether a field, at any depth, is an array or of variable length, unlike fields in Zarr."""
+    parts = [dtype[name] for name in dtype.names or ()]
+    return any(part.shape or part.kind == "O" or is_divided(part) for part in parts)
+
+
+def elements_of(h5py: Any, dataset: Any, fields: tuple[str, ...]) -> Elements:
+    """Return the data type of a dataset or a field; raise UnsupportedSourceError if unsupported."""
+    dtype, name = dtype_of(dataset, fields), "/".join((dataset.name, *fields))
     string = h5py.check_string_dtype(dtype)
     if string is not None and string.length is None:
         return Elements("string", convert=lambda read: _texts(read, name))
@@ -84,14 +101,9 @@ def elements_of(h5py: Any, dataset: Any) -> Elements:
         and plain in (plain.newbyteorder("<"), plain.newbyteorder(">"))
     )
     return Elements(
-        plain,
-        inner_shape,
-        exact,
-        lambda read: read.astype(plain, copy=False),
-        None,
-        attributes,
-        notes,
-    )
+        plain, inner_shape, exact, lambda read: read.astype(plain, copy=False),
+        attributes=attributes, notes=notes,
+    )  # fmt: skip
 
 
 def _texts(read: NDArray, name: str) -> NDArray:

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,15 +126,10 @@ def import_numpy(
             label = f"{report.source} {name}".strip()
             dtype = _check_dtype(values, label)
             variable = Variable(
-                name,
-                name or report.source,
-                values.shape,
-                dtype,
-                _reader(values, dtype, label),
-                plain_attributes if single else {},
-                fill_value=fill_value,
+                name, name or report.source, values.shape, dtype, _reader(values, dtype, label),
+                plain_attributes if single else {}, fill_value=fill_value,
                 dimension_names=None if dimension_names is None else tuple(dimension_names),
-            )
+            )  # fmt: skip
             nodes.append(variable)
         target = open_target(dest, path, zarr_format, storage_options, overwrite=overwrite)
         report.dest = f"{target.store} {'/' + target.path!r}"
@@ -259,7 +254,7 @@ def export_numpy(
     path = Path(file)
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists; pass overwrite=True to overwrite it")
-    arrays = [("", source)] if isinstance(source, Array) else _members(source)
+    arrays = [("", source)] if isinstance(source, Array) else [*source.arrays(max_depth=None)]
     for name, array in arrays:
         if array.dtype.hasobject or array.dtype.kind == "T":
             raise UnsupportedSourceError(
@@ -267,29 +262,21 @@ def export_numpy(
                 f"elements of {array.metadata.data_type.name} have no fixed size, which NumPy "
                 "files require; read the array and save array.astype(str)",
             )
-    with reporter_for(progress, len(arrays)) as reporter, _temporary_folder(path) as folder:
-        temporary = folder / f"temporary{_ENDING}"
+    parent = path.absolute().parent  # in the file system of the file
+    with (
+        reporter_for(progress, len(arrays)) as reporter,
+        tempfile.TemporaryDirectory(dir=parent, prefix=f".{path.name}.") as folder,
+    ):
+        temporary = Path(folder, f"temporary{_ENDING}")
         if isinstance(source, Array):
             _write(source, temporary, max_memory, reporter)
         else:
-            single, temporary = temporary, folder / "temporary.npz"
+            single, temporary = temporary, Path(folder, "temporary.npz")
             with zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
                 for name, array in arrays:
                     _write(array, single, max_memory, reporter)
                     archive.write(single, f"{name}{_ENDING}")
         os.replace(temporary, path)
-
-
-def _members(group: Group) -> list[tuple[str, Array]]:
-    members = group.members(max_depth=None)
-    return [(name, node) for name, node in members if isinstance(node, Array)]
-
-
-@contextmanager
-def _temporary_folder(path: Path) -> Iterator[Path]:
-    """Create a temporary folder in the file system of the file."""
-    with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=f".{path.name}.") as name:
-        yield Path(name)
 
 
 def _write(array: Array, path: Path, max_memory: int, reporter: Reporter) -> None:

@@ -13,7 +13,7 @@ from zarr_core.hierarchy.delete import require_erasing
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import check_location, opened_store
 from zarr_core.names import join
-from zarr_core.optional import reporter_for
+from zarr_core.optional import reporter_for, with_advice
 
 from zarr_transfer.copy_executor import CopyResult, KeyPair
 from zarr_transfer.copy_values import KeyCopier, all_same
@@ -135,12 +135,12 @@ def copy_store(
                     from_store, to_store, to_path, todo, _order(source, dest), compare, progress,
                     'copy_store again with if_exists="update"',
                 )  # fmt: skip
-                skipped = done.skipped + transfer.skipped
-                done = CopyResult(transfer.copied, skipped, transfer.nbytes)
+                done = CopyResult(transfer.copied, done.skipped + transfer.skipped, transfer.nbytes)
             line(summary(done, dry_run=dry_run))
     return done
 
 
+@with_advice
 def rename(
     store: StoreLike,
     source_path: str,

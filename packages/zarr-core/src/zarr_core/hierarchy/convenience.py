@@ -18,6 +18,7 @@ from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import check_location, opened_store
+from zarr_core.optional import check_names
 from zarr_core.registry.overrides import override_extensions
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.store_path import StoreLike
 
     Shape = int | Sequence[int]
+
+_ARGUMENTS = ARRAY_ARGUMENTS | signature(open_node).parameters.keys()
 
 
 def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
@@ -207,8 +210,7 @@ def save(
     members.update(named)
     if not members:
         raise ValueError("nothing to save: pass at least one array")
-    arguments = ARRAY_ARGUMENTS | signature(open_node).parameters.keys()
-    if wrong := sorted(named.keys() & arguments):
+    if wrong := sorted(named.keys() & _ARGUMENTS):
         raise TypeError(
             f"{wrong[0]!r} is an argument of create_array and open, and cannot be the name of a saved "
             "array: for one array pass it to create_array, for several to create_group and "
@@ -240,6 +242,7 @@ def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -
     StoreReadOnlyError
         If the store is read-only, and has no group at the path or ``overwrite`` is true.
     """
+    check_names(options, signature(open_group).parameters.keys() - {"mode"} | {"overwrite"})
     try:
         return open_group(store, "w" if overwrite else "a", **options)
     except StoreReadOnlyError:
@@ -266,6 +269,7 @@ def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
     >>> zarr.load("one.zarr")
     array([0, 1, 2])
     """
+    check_names(options, _ARGUMENTS - {"mode"})
     node: Array | Group = open_node(store, "r", path=path, **options)
     if isinstance(node, Array):
         return np.asarray(node[...])

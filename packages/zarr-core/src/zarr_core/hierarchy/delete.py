@@ -61,18 +61,17 @@ def remove(
     >>> list(root)
     []
     """
-    if isinstance(store, Node):
-        store.stored.check_writable()
+    stored = store.stored if isinstance(store, Node) else None
+    if stored:
+        stored.check_writable()
     with opened_store(store, path, storage_options=storage_options) as (opened, node_path):
-        format_ = (
-            store.stored.format if isinstance(store, Node) else read_node(opened, node_path)[0]
-        )
+        format_ = stored.format if stored else read_node(opened, node_path)[0]
         if format_.read(opened, node_path) is None:
             raise NodeNotFoundError(Location(opened, node_path), "no array or group here")
         check_removable(format_, opened, node_path)
         erase_node(format_, opened, node_path)
-    if isinstance(store, Node):
-        store.stored.record(removed=[node_path])
+    if stored:
+        stored.record(removed=[node_path])
 
 
 def rmdir(

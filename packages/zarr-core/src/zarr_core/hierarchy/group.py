@@ -114,6 +114,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """Store an array at a path, and overwrite an existing node."""
         if isinstance(value, Group):
             raise NodeTypeError(value.stored.location, "is a group; copy it with zarr_core.copy")
+        if value is None:
+            raise TypeError("None is not an array; to remove a node, use del group[path]")
         self.create_array(path, data=value, overwrite=True)
 
     def __delitem__(self, path: str) -> None:
@@ -218,6 +220,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
                 self, path=_new_name(name), overwrite=overwrite, attributes=attributes
             )
 
+    @with_advice
     def create_array(self, name: str, **options: Any) -> Array:
         """Create an array below this group; see :func:`zarr_core.create_array`."""
         from zarr_core.hierarchy.create import create_array  # slow to import

@@ -236,7 +236,7 @@ def _open(
     if create and kind is not Group:  # arguments are checked also if no node is created
         from zarr_core.hierarchy.create import ARRAY_ARGUMENTS  # slow to import
 
-        check_names(create, ARRAY_ARGUMENTS)
+        check_names(create, {*ARRAY_ARGUMENTS, *options._fields, "mode"})
     store, path, zarr_format = options.resolve(location, read_only=mode == "r")
     if store.read_only and mode not in (None, "r"):
         raise StoreReadOnlyError(

@@ -15,6 +15,7 @@ from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store, store_from_object
 from zarr_core.location import Location
 from zarr_core.names import join, normalise_path
+from zarr_core.optional import optional_function
 from zarr_core.stores.local import LocalStore
 
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ class NodeOptions(NamedTuple):
         """
         path, zarr_format = self.path, self.zarr_format
         if isinstance(location, str) and "|" in location and not os.path.lexists(location):
-            from zarr_core.optional import optional_function  # rarely used
-
             split = optional_function("open(PLACE|format:path)")
             location, path, zarr_format = split(location, path, zarr_format)
         store, path = resolve_store_path(
@@ -105,14 +104,10 @@ def resolve_store_path(
         resolved = store.store, store.path
     # A URL pipeline, unless it is the path of a file.
     elif isinstance(store, str) and "|" in store and not os.path.lexists(store):
-        from zarr_core.optional import optional_function  # rarely used
-
         resolve_pipeline = optional_function("open(PLACE|scheme:path)")
         resolved = resolve_pipeline(store, read_only, options, _from_path)
     opened, above = resolved or (_store_of(store, read_only, options), "")
     if config.settings.chunk_cache is not None:
-        from zarr_core.optional import optional_function  # rarely used
-
         with_cache = optional_function("config.set(chunk_cache=...)")
         opened = with_cache(opened, config.settings.chunk_cache)
     return opened, join(above, path) if above else path

@@ -96,7 +96,7 @@ def new_array_metadata(
         if shard is not None:
             codecs = sharded(chunk, codecs, index_location)
         grid = grid_of(chunk if shard is None else shard)
-    with fill_value_errors(NEW_ARRAY):
+    with fill_value_errors(NEW_ARRAY, fill_value):
         is_default = fill_value is None or fill_value is ...
         fill = data_type.default_fill_value() if is_default else data_type.cast(fill_value)
     document: dict[str, JSON] = {
@@ -120,9 +120,11 @@ def new_array_metadata(
 
 
 @contextmanager
-def fill_value_errors(location: Location | str) -> Iterator[None]:
-    """Raise errors about a fill value as a MetadataValidationError."""
+def fill_value_errors(location: Location | str, value: Any = None) -> Iterator[None]:
+    """Raise errors about a fill value, also that it is masked, as a MetadataValidationError."""
     try:
+        if getattr(value, "mask", False):
+            raise ValueError("a masked element has no value; pass a number or another value")
         yield
     except (ValueError, TypeError, OverflowError) as error:
         problem = ValidationProblem("/fill_value", str(error))

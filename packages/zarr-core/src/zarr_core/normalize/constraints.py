@@ -225,7 +225,7 @@ def _expected_members(
             if not of_codecs:
                 expected["data_type"] = wanted.to_definition().to_json()
     if "fill_value" in specified:
-        with fill_value_errors("fill_value"):
+        with fill_value_errors("fill_value", specified["fill_value"]):
             fill_value = data_type.cast(specified["fill_value"])
         expected["fill_value"] = data_type.fill_value_to_json(fill_value)
     expected.update(other_members(specified, format_))
