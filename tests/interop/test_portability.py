@@ -72,24 +72,6 @@ def test_installed_libraries_read_what_the_table_says(scripts, package, adapter)
     assert counts[name, True] == len(given)
 
 
-def test_installed_libraries_read_what_was_converted_for_them(scripts):
-    measuring, probes = scripts
-    names = {}
-    for package, adapter in (("zarr", "zarr-python"), ("tensorstore", "tensorstore")):
-        if not (of_version := rows(package, adapter, version(package))):
-            pytest.skip(f"{package} {version(package)} is not in the table")
-        names[of_version[0]] = adapter
-    environment = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-    libraries = [
-        measuring.Library(name, BUNDLED_ADAPTERS[adapter].command(), environment)
-        for name, adapter in names.items()
-    ]
-    results = list(measuring.converted(probes.hierarchies(24, 6), list(names)))
-    assert len(results) >= 12
-    for found in measuring.measure(libraries, results).values():
-        assert {how for nodes in found["results"] for how, _ in nodes.values()} == {"reads"}
-
-
 @pytest.mark.slow
 def test_all_libraries_read_what_the_table_says(scripts):
     measuring, probes = scripts
