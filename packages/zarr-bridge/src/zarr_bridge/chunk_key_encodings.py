@@ -21,9 +21,9 @@ _NUMBER = re.compile(r"[0-9]+")
 _MOST = 720  # permutations of the numbers in a key that are tried
 
 
-def adapt(provider: Provider, found: Any) -> type[ChunkKeyEncoding]:
+def adapt(provider: Provider, foreign: Any) -> type[ChunkKeyEncoding]:
     """Return a class that wraps a chunk key encoding class of zarr-python."""
-    return _adapt_class(provider.name, found)
+    return _adapt_class(provider.name, foreign)
 
 
 @cache

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 
-def adapt(provider: Provider, found: Any) -> type[Codec]:
+def adapt(provider: Provider, foreign: Any) -> type[Codec]:
     """Return a codec class that wraps a codec class of zarr-python."""
-    return _adapt_class(provider.name, found)
+    return _adapt_class(provider.name, foreign)
 
 
 @cache
@@ -83,8 +83,8 @@ def _prepare(memory: _Memory, codec: Any, decoded: ArrayRepresentation) -> _Pair
 
     ValueError if the codec does not support the chunk.
     """
-    if found := memory.get(decoded):
-        return found
+    if known := memory.get(decoded):
+        return known
     spec = spec_of(decoded)
     try:
         evolved = codec.evolve_from_array_spec(spec)
@@ -154,8 +154,8 @@ class ForeignArrayToArray(_ForeignCodec, ArrayToArrayCodec):
 
     def decode(self, array: Array, decoded: ArrayRepresentation) -> Array:
         codec, spec = _prepare(self._memory, self.codec, decoded)
-        given = calls.decode(codec, calls.ndbuffer_of(array), spec)
-        return calls.elements_of(given, decoded.data_type.numpy_dtype)
+        result = calls.decode(codec, calls.ndbuffer_of(array), spec)
+        return calls.elements_of(result, decoded.data_type.numpy_dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +180,8 @@ class ForeignArrayToBytes(_ForeignCodec, ArrayToBytesCodec):
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> Array:
         codec, spec = _prepare(self._memory, self.codec, decoded)
-        given = calls.decode(codec, calls.buffer_of(data), spec)
-        return calls.elements_of(given, decoded.data_type.numpy_dtype)
+        result = calls.decode(codec, calls.buffer_of(data), spec)
+        return calls.elements_of(result, decoded.data_type.numpy_dtype)
 
 
 @dataclass(frozen=True, slots=True)

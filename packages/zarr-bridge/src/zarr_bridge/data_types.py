@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from zarr_core.extension import JSON, Provider
 
 
-def adapt(provider: Provider, found: Any) -> type[DataType]:
+def adapt(provider: Provider, foreign: Any) -> type[DataType]:
     """Return a data type class that wraps a subclass of ``ZDType``."""
-    return _adapt_class(provider.name, found)
+    return _adapt_class(provider.name, foreign)
 
 
 @cache

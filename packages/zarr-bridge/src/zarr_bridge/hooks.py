@@ -52,12 +52,12 @@ def zarr_supply_extension(
 ) -> tuple[Provider, ...]:
     """Return the providers of a name, or else the codec that programs registered for it."""
     name = definition.name
-    found = tuple(
+    offered = tuple(
         provider
         for provider in zarr_list_extensions()
         if (provider.extension_point, provider.name) == (extension_point, name)
     )
-    return found or (tuple(registered(name)) if extension_point == "codec" else ())
+    return offered or (tuple(registered(name)) if extension_point == "codec" else ())
 
 
 def _is_supported() -> bool:

@@ -43,8 +43,8 @@ class IcechunkStore(ZarrPythonStore):
 
     traits = StoreTraits(metadata_first=True)
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self._pending: dict[str, bytes] = {}
         self._url = ""
 
@@ -71,19 +71,19 @@ class IcechunkStore(ZarrPythonStore):
         try:
             import icechunk
 
-            told = {name: options.pop(name, None) for name in ("branch", "tag", "snapshot_id")}
-            if not any(told.values()):
-                told["branch"] = "main"
-            scheme, _, place = url.removeprefix("icechunk+").partition("://")
-            bucket, _, prefix = place.partition("/")
+            version = {name: options.pop(name, None) for name in ("branch", "tag", "snapshot_id")}
+            if not any(version.values()):
+                version["branch"] = "main"
+            scheme, _, location = url.removeprefix("icechunk+").partition("://")
+            bucket, _, prefix = location.partition("/")
             if scheme == "s3":
                 options = {"from_env": True, "anonymous": None, **options}
                 storage = icechunk.s3_storage(bucket=bucket, prefix=prefix, **options)
             elif scheme in ("gs", "gcs"):
                 storage = icechunk.gcs_storage(bucket=bucket, prefix=prefix, **options)
             else:
-                storage = icechunk.local_filesystem_storage(unquote(place), **options)
-            session = icechunk.Repository.open(storage).readonly_session(**told)
+                storage = icechunk.local_filesystem_storage(unquote(location), **options)
+            session = icechunk.Repository.open(storage).readonly_session(**version)
         except Exception as error:  # Icechunk has no common error class
             text = str(error).partition("\n")[0].strip()
             raise StoreError(

@@ -48,12 +48,14 @@ def register(*names: str, prefer: bool = False) -> list[str]:
 
     from zarr_bridge.zarr_python_codecs import adapt_to_zarr_python
 
-    found = _installed()
+    installed = _installed()
     chosen: dict[str, str] = {}
     done: list[str] = []
-    for name in names or sorted(found):
+    for name in names or sorted(installed):
         try:
-            codec = adapt_to_zarr_python(name, _single_provider(name, found.get(name, ())).load())
+            codec = adapt_to_zarr_python(
+                name, _single_provider(name, installed.get(name, ())).load()
+            )
         except (ZarrError, ValueError) as error:
             if names:
                 raise
@@ -74,12 +76,12 @@ def register(*names: str, prefer: bool = False) -> list[str]:
 def _installed() -> dict[str, list[Provider]]:
     from importlib.metadata import entry_points
 
-    found: dict[str, list[Provider]] = defaultdict(list)
+    providers: dict[str, list[Provider]] = defaultdict(list)
     for point in entry_points(group="zarr_core.codec"):
         if point.dist is not None and not point.name.startswith("v2."):
             who = point.dist.name, point.dist.version
-            found[point.name].append(Provider("codec", point.name, point.value, *who))
-    return found
+            providers[point.name].append(Provider("codec", point.name, point.value, *who))
+    return providers
 
 
 def _single_provider(name: str, providers: Sequence[Provider]) -> Provider:

@@ -23,9 +23,9 @@ _STATIC = re.compile(rb"credentials.{0,3}\xa6static", re.DOTALL)
 
 def check_no_credentials(store: Any, named: object) -> None:
     """Raise an error if a pickle of the store would contain credentials."""
-    if found := sorted(set(_secrets(store))):
+    if secrets := sorted(set(_secrets(store))):
         raise StoreError(
-            f"cannot be pickled, because the pickle would contain credentials ({', '.join(found)}); "
+            f"cannot be pickled, because the pickle would contain credentials ({', '.join(secrets)}); "
             "pass them by environment variables or configuration files of the service",
             store=named,
         )

@@ -124,21 +124,21 @@ def location_arguments(
             common = arguments.pop("storage_option")
             anonymous = arguments.pop("anonymous")
             wanted = arguments.pop("zarr_format") if zarr_format else None
-            given = {name: arguments[name] for name in names if arguments[name] is not None}
-            any_url = any("://" in location.url for location in given.values())
+            options = {name: arguments[name] for name in names if arguments[name] is not None}
+            any_url = any("://" in location.url for location in options.values())
             for name in names:
                 own = arguments.pop(f"{name}_option") if len(names) > 1 else {}
-                if name not in given:
+                if name not in options:
                     if own:
                         raise click.UsageError(f"--{name}-option requires {name.upper()}")
                     continue
-                is_url = "://" in given[name].url
-                public = without_credentials(given[name].url) if anonymous and is_url else {}
+                is_url = "://" in options[name].url
+                public = without_credentials(options[name].url) if anonymous and is_url else {}
                 shared = common
                 if any_url and not is_url:
                     shared = {key: common[key] for key in _OF_DIRECTORIES & common.keys()}
                 arguments[name] = replace(
-                    given[name], storage_options={**public, **shared, **own}, zarr_format=wanted
+                    options[name], storage_options={**public, **shared, **own}, zarr_format=wanted
                 )
             return function(**arguments)
 

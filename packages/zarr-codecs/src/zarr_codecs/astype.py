@@ -83,8 +83,8 @@ class AsTypeCodec(ArrayToArrayCodec):
         dtype = decoded.data_type.numpy_dtype
         if self.decode_dtype is None:
             return array.astype(dtype, copy=False)
-        given = _elements.parse_dtype("decode_dtype", self.decode_dtype, _KINDS)
-        return array.astype(given, copy=False).view(dtype)
+        target = _elements.parse_dtype("decode_dtype", self.decode_dtype, _KINDS)
+        return array.astype(target, copy=False).view(dtype)
 
     def _stored(self) -> np.dtype[Any]:
         return _elements.parse_dtype("encode_dtype", self.encode_dtype, _KINDS)

@@ -40,10 +40,10 @@ class ReshapeCodec(ArrayToArrayCodec):
     shape: Sequence[int | Sequence[int]]
 
     def __post_init__(self) -> None:
-        given: Any = self.shape
-        if isinstance(given, str):
-            raise ValueError(f"shape must be a list, not {given!r}")
-        shape = tuple(tuple(size) if isinstance(size, Sequence) else size for size in given)
+        items: Any = self.shape
+        if isinstance(items, str):
+            raise ValueError(f"shape must be a list, not {items!r}")
+        shape = tuple(tuple(size) if isinstance(size, Sequence) else size for size in items)
         sizes = [size for size in shape if not isinstance(size, tuple)]
         dimensions = [axis for size in shape if isinstance(size, tuple) for axis in size]
         if any(type(size) is not int or (size < 1 and size != -1) for size in sizes):

@@ -82,10 +82,10 @@ class ZfpCodec(ArrayToBytesCodec):
         needed = _MEMBERS[self.mode]
         for members in _MEMBERS.values():
             for member in members:
-                given = getattr(self, member) is not None
-                if given is not (member in needed):
+                is_set = getattr(self, member) is not None
+                if is_set is not (member in needed):
                     raise ValueError(
-                        f"mode {self.mode!r} {'does not accept' if given else 'requires'} {member}"
+                        f"mode {self.mode!r} {'does not accept' if is_set else 'requires'} {member}"
                     )
         for member in ("tolerance", "rate"):
             value = getattr(self, member)

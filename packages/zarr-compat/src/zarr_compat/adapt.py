@@ -76,15 +76,15 @@ def resolve_store(store_like: Any, path: str | None = None) -> tuple[Any, str | 
     return unwrap(store_like), path, user_store
 
 
-def wrap_result(found: Any, store: Store | None) -> Any:
+def wrap_result(node: Any, store: Store | None) -> Any:
     """Wrap a result of the core, also nodes within tuples and iterators."""
-    if isinstance(found, zarr_core.Array | zarr_core.Group):
-        return wrap_node(found, store)
-    if type(found) is tuple:
-        return tuple(wrap_result(item, store) for item in found)
-    if isinstance(found, Iterator):
-        return (wrap_result(item, store) for item in found)
-    return found
+    if isinstance(node, zarr_core.Array | zarr_core.Group):
+        return wrap_node(node, store)
+    if type(node) is tuple:
+        return tuple(wrap_result(item, store) for item in node)
+    if isinstance(node, Iterator):
+        return (wrap_result(item, store) for item in node)
+    return node
 
 
 def adapt(
@@ -107,15 +107,15 @@ def adapt(
             # As zarr-python does: xarray uses reserved names, and ome-zarr creates groups of
             # version 3 in stores of version 2.
             with permit_nodes(reserved_names=True, other_formats=allow_conflicts):
-                found = function(
+                result = function(
                     *map(unwrap, arguments),
                     **{name: unwrap(value) for name, value in options.items()},
                 )
         except ZarrError as error:
             raise_translated(error, not_found)
         if rechecks is not None:
-            found = optional_function("cache_metadata=False")(found, rechecks)
-        return wrap_result(found, store)
+            result = optional_function("cache_metadata=False")(result, rechecks)
+        return wrap_result(result, store)
 
     return call
 

@@ -160,8 +160,8 @@ def install_as_zarr(*, version: int = 3, distribution: bool = False) -> Installe
 
 def _zarr_python(version: int) -> Path | None:
     """Return the directory of the installed zarr-python, if it has this version."""
-    found = PathFinder.find_spec("zarr")
-    places = [] if found is None else found.submodule_search_locations or []
+    spec = PathFinder.find_spec("zarr")
+    places = [] if spec is None else spec.submodule_search_locations or []
     core = "core" if version == 3 else "core.py"  # in version 3, it is a package
     return next((path for path in map(Path, places) if (path / core).exists()), None)
 
@@ -196,19 +196,19 @@ def _their_module(module: ModuleType) -> ModuleType | None:
     if spec is None or spec.loader is None:
         return None
     if module.__name__ not in _their_modules:
-        found = _their_modules[module.__name__] = module_from_spec(
+        loaded = _their_modules[module.__name__] = module_from_spec(
             spec
         )  # first: they import each other
         try:
-            spec.loader.exec_module(found)
+            spec.loader.exec_module(loaded)
         except BaseException:
             del _their_modules[module.__name__]
             raise
         module.__class__ = _AliasModule  # zarr.storage changes it
         for name, value in vars(module).items():
             # Not in place of a module that it imports, such as ``copy``.
-            if name[:2] != "__" and not isinstance(vars(found).get(name), ModuleType):
-                vars(found)[name] = value
+            if name[:2] != "__" and not isinstance(vars(loaded).get(name), ModuleType):
+                vars(loaded)[name] = value
     return _their_modules[module.__name__]
 
 
@@ -236,12 +236,12 @@ class _Loader(Loader):
         if theirs is not None:
             theirs.exec_module(module)
         for source in self.sources:
-            found = import_module(f"zarr_compat.{source}")
-            if theirs is not None and hasattr(found, "extend"):
-                found.extend(module)
-            vars(module).update({public: getattr(found, public) for public in found.__all__})
-            if hasattr(found, "__version__"):
-                vars(module)["__version__"] = found.__version__
+            loaded = import_module(f"zarr_compat.{source}")
+            if theirs is not None and hasattr(loaded, "extend"):
+                loaded.extend(module)
+            vars(module).update({public: getattr(loaded, public) for public in loaded.__all__})
+            if hasattr(loaded, "__version__"):
+                vars(module)["__version__"] = loaded.__version__
 
 
 class _Finder(MetaPathFinder):
@@ -260,8 +260,8 @@ class _Finder(MetaPathFinder):
         """Return the specification of a module, or None if zarr-python or no one has it."""
         if name.partition(".")[0] != "zarr":
             return None
-        place = None if self.directory is None else self.directory.joinpath(*name.split(".")[1:])
-        theirs = None if place is None else PathFinder.find_spec(name, [str(place.parent)])
+        folder = None if self.directory is None else self.directory.joinpath(*name.split(".")[1:])
+        theirs = None if folder is None else PathFinder.find_spec(name, [str(folder.parent)])
         unchanged = _CHANGED_MODULES if theirs is None else SUBSTITUTED_MODULES
         if name not in self.modules or name in unchanged:
             return theirs
@@ -269,7 +269,7 @@ class _Finder(MetaPathFinder):
         loader = _Loader(self.modules[name], theirs, extends)
         spec = ModuleSpec(name, loader, is_package=True)
         # Where Python searches for the submodules that are not in the tables.
-        spec.submodule_search_locations = [str(place)] if place and place.is_dir() else []
+        spec.submodule_search_locations = [str(folder)] if folder and folder.is_dir() else []
         return spec
 
 

@@ -89,8 +89,8 @@ zeros_like = adapt_creation(zarr_core.zeros_like)
 
 def tree(group: Any, expand: bool | None = None, level: int | None = None) -> Any:
     """The hierarchy below a group, for display, as :meth:`Group.tree`."""
-    found: Any = open_group(group, mode="r")
-    return found.tree(expand=expand, level=level)
+    node: Any = open_group(group, mode="r")
+    return node.tree(expand=expand, level=level)
 
 
 def array(data: Any, **options: Any) -> Array:
@@ -118,8 +118,8 @@ def from_array(store: Any, *, data: Any, write_data: bool = True, **options: Any
     """
     kept = {key: value for key, value in options.items() if not _is_keep(value)}
     if not isinstance(data, Array):
-        given = {"data": data, "store": store} if write_data else {"like": data, "store": store}
-        created: Array = (create_array if write_data else empty_like)(**given, **kept)
+        arguments = {"data": data, "store": store} if write_data else {"like": data, "store": store}
+        created: Array = (create_array if write_data else empty_like)(**arguments, **kept)
         return created
     for name in ("chunks", "shards"):
         if isinstance(kept.get(name), str):  # "auto"
@@ -158,8 +158,8 @@ def open_like(a: Any, path: str, **options: Any) -> Array:
 
 def load(store: Any, path: str | None = None, **options: Any) -> Any:
     """Read an array into memory; for a group, return a mapping that reads arrays when accessed."""
-    found = open(store, mode="r", path=path, **options)
-    return found[...] if isinstance(found, Array) else LazyArrays(found)
+    node = open(store, mode="r", path=path, **options)
+    return node[...] if isinstance(node, Array) else LazyArrays(node)
 
 
 class LazyArrays(Mapping[str, Any]):
@@ -278,22 +278,22 @@ _OPTIONS_OF_SAVE = frozenset({"zarr_format", "zarr_version", "storage_options"})
 
 def group(store: Any = None, *, overwrite: bool = False, **options: Any) -> Group:
     """Open a group, and create it if it does not exist."""
-    found: Group = open_group(store, mode="w" if overwrite else "a", **options)
-    return found
+    opened: Group = open_group(store, mode="w" if overwrite else "a", **options)
+    return opened
 
 
 def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any = None) -> Group:
     """Consolidate the metadata of all nodes below a group."""
-    found: Group = open_group(
+    opened: Group = open_group(
         store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False
     )
-    if found.core.zarr_format == 3:
+    if opened.core.zarr_format == 3:
         warnings.warn(
             "Consolidated metadata is currently not part in the Zarr format 3 specification.",
             ZarrUserWarning,
             stacklevel=2,
         )
-    result: Group = adapt(zarr_core.consolidate_metadata, found.user_store)(found)
+    result: Group = adapt(zarr_core.consolidate_metadata, opened.user_store)(opened)
     return result
 
 

@@ -107,10 +107,10 @@ def create_nodes_below(
 
 def _with_ancestors(nodes: Mapping[str, Any]) -> dict[str, Any]:
     """Return metadata by normalized path with that of missing groups above, parents first."""
-    found = {join_paths(path): metadata for path, metadata in nodes.items()}
-    if len(found) < len(nodes):
+    all_nodes = {join_paths(path): metadata for path, metadata in nodes.items()}
+    if len(all_nodes) < len(nodes):
         raise ValueError(f"The input has several keys for one path: {sorted(nodes)}")
-    formats = {metadata.zarr_format for metadata in found.values()}
+    formats = {metadata.zarr_format for metadata in all_nodes.values()}
     if len(formats) > 1:
         keys = {
             number: [path for path in nodes if nodes[path].zarr_format == number]
@@ -122,17 +122,17 @@ def _with_ancestors(nodes: Mapping[str, Any]) -> dict[str, Any]:
             f"The following keys map to Zarr v3 nodes: {keys[3]}."
             "Ensure that all nodes have the same Zarr format."
         )
-    for path in list(found):
+    for path in list(all_nodes):
         parts = path.split("/") if path else []
         for count in range(len(parts)):
             above = "/".join(parts[:count])
-            metadata = found.setdefault(above, ImplicitGroupMarker({}, *formats))
+            metadata = all_nodes.setdefault(above, ImplicitGroupMarker({}, *formats))
             if not isinstance(metadata, GroupMetadata):
                 raise ValueError(
                     f"The node at {above!r} is an array, but a node was found at {path!r}. "
                     "Only Zarr groups can contain other nodes."
                 )
-    return dict(sorted(found.items(), key=lambda item: (item[0].count("/"), item[0])))
+    return dict(sorted(all_nodes.items(), key=lambda item: (item[0].count("/"), item[0])))
 
 
 def _existing(store: Any, path: str, zarr_format: int) -> Any:
@@ -144,21 +144,21 @@ def _existing(store: Any, path: str, zarr_format: int) -> Any:
 
 
 def _require_missing(store: Any, path: str, zarr_format: int) -> None:
-    found = _existing(store, path, zarr_format)
-    if found is not None:
-        kind = "group" if isinstance(found.metadata, GroupMetadata) else "array"
+    existing = _existing(store, path, zarr_format)
+    if existing is not None:
+        kind = "group" if isinstance(existing.metadata, GroupMetadata) else "array"
         raise ContainsNodeError(
             f"{kind} exists in store {store!r} at path {path!r}. Pass overwrite=True to replace it"
         )
 
 
 def _create(store: Any, path: str, metadata: Any, overwrite: bool) -> Any:
-    place = StorePath(store, path)
+    target = StorePath(store, path)
     if isinstance(metadata, ImplicitGroupMarker):
-        return open_group(place, mode="a", zarr_format=metadata.zarr_format)
+        return open_group(target, mode="a", zarr_format=metadata.zarr_format)
     if isinstance(metadata, GroupMetadata):
         group = create_group(
-            place,
+            target,
             zarr_format=metadata.zarr_format,
             attributes=metadata.attributes,
             overwrite=overwrite,

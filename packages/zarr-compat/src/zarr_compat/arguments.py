@@ -40,53 +40,56 @@ def accept_arguments(
     Raises TypeError if an argument of version 2 has no equivalent.
     """
     _warn_of(options)
-    found = dict(accept_v2_arguments(dict(options)))
+    accepted = dict(accept_v2_arguments(dict(options)))
     name = getattr(function, "__name__", "")
     if name.endswith("_like"):
-        _accept_like(name, arguments, found)
+        _accept_like(name, arguments, accepted)
     elif (
         name in _COMPRESSES
-        and (not name.startswith("open") or {"shape", "data"} & found.keys())
-        and _is_auto(found.get("compressors", "auto"))
+        and (not name.startswith("open") or {"shape", "data"} & accepted.keys())
+        and _is_auto(accepted.get("compressors", "auto"))
     ):
-        if _format_of(function, found) == 3:
-            found["compressors"] = [dict(_DEFAULT_COMPRESSOR)]
+        if _format_of(function, accepted) == 3:
+            accepted["compressors"] = [dict(_DEFAULT_COMPRESSOR)]
         elif (
-            _format_of(function, found) == 2
+            _format_of(function, accepted) == 2
             and isinstance(getattr(function, "__self__", None), zarr_core.Group)
             and name in ("create", "create_array", "create_dataset", "require_array")
         ):
-            found["compressors"] = dict(_DEFAULT_IN_GROUPS_OF_VERSION_2)
-    if _format_of(function, found) == 2 and found.get("shards") is not None:
+            accepted["compressors"] = dict(_DEFAULT_IN_GROUPS_OF_VERSION_2)
+    if _format_of(function, accepted) == 2 and accepted.get("shards") is not None:
         raise ValueError(
             "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "
-            f"Got `shard_shape={found['shards']}` instead. Leave out shards, or pass zarr_format=3"
+            f"Got `shard_shape={accepted['shards']}` instead. Leave out shards, or pass zarr_format=3"
         )
-    if isinstance(found.get("shards"), dict):
-        found["shards"] = {
+    if isinstance(accepted.get("shards"), dict):
+        accepted["shards"] = {
             key: item.value if isinstance(item, Enum) else item
-            for key, item in found["shards"].items()
+            for key, item in accepted["shards"].items()
         }
-    if "config" in found:
-        found["config"] = _config_of(found["config"])
-    if "order" in found or (name in _CREATES and _format_of(function, found) == 2):
-        _accept_order(function, found)
-    if name in _CREATES and _format_of(function, found) == 3:
-        found = settings_of_array(found)
-    if "dtype" in found:
-        found["dtype"] = dtype_of(found["dtype"], _format_of(function, found))
-    found = with_default_chunks(name, arguments, found)
+    if "config" in accepted:
+        accepted["config"] = _config_of(accepted["config"])
+    if "order" in accepted or (name in _CREATES and _format_of(function, accepted) == 2):
+        _accept_order(function, accepted)
+    if name in _CREATES and _format_of(function, accepted) == 3:
+        accepted = settings_of_array(accepted)
+    if "dtype" in accepted:
+        accepted["dtype"] = dtype_of(accepted["dtype"], _format_of(function, accepted))
+    accepted = with_default_chunks(name, arguments, accepted)
     for part in ("filters", "compressors"):
-        if part in found:
-            found[part] = _evolved(found[part], found)
+        if part in accepted:
+            accepted[part] = _evolved(accepted[part], accepted)
     for part in ("chunks", "shards"):
-        if part in found:
-            found[part] = _positive(found[part])
-    if isinstance(found.get("dimension_names"), list | tuple) and not found["dimension_names"]:
-        del found["dimension_names"]  # zarr-python ignores an empty list
-    if "attributes" in found:
-        found["attributes"] = attributes_of(found["attributes"])
-    return found
+        if part in accepted:
+            accepted[part] = _positive(accepted[part])
+    if (
+        isinstance(accepted.get("dimension_names"), list | tuple)
+        and not accepted["dimension_names"]
+    ):
+        del accepted["dimension_names"]  # zarr-python ignores an empty list
+    if "attributes" in accepted:
+        accepted["attributes"] = attributes_of(accepted["attributes"])
+    return accepted
 
 
 def settings_of_array(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -229,8 +232,8 @@ def _config_of(config: Any) -> Any:
 
 def _format_of(function: Callable[..., Any], options: Mapping[str, Any]) -> int | None:
     node = getattr(function, "__self__", None)
-    found: int | None = options.get("zarr_format") or getattr(node, "zarr_format", None)
-    return found
+    version: int | None = options.get("zarr_format") or getattr(node, "zarr_format", None)
+    return version
 
 
 def _accept_order(function: Callable[..., Any], options: dict[str, Any]) -> None:

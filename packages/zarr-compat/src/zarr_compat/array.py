@@ -81,10 +81,10 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
     @classmethod
     def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Array:
         """Return the array for a metadata document with its attributes; the store is not accessed."""
-        place, path, store = resolve_store(store_path)
+        location, path, store = resolve_store(store_path)
         metadata = metadata_of_document(data)
         array: Array = adapt(zarr_core.array_from_metadata, store)(
-            place, metadata, path=path, zarr_format=data["zarr_format"]
+            location, metadata, path=path, zarr_format=data["zarr_format"]
         )
         return array
 
@@ -119,16 +119,16 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
     @property
     def shards(self) -> tuple[int, ...] | None:
         """Shape of the shards, or None."""
-        found = self.core.shards
-        return None if found is None else _uniform(found, "write_chunk_sizes")
+        lengths = self.core.shards
+        return None if lengths is None else _uniform(lengths, "write_chunk_sizes")
 
     @property
     def filters(self) -> tuple[Any, ...]:
         """The array -> array codecs; in version 2 all filters."""
-        found = map(codec_definition, self.core.filters)
+        definitions = map(codec_definition, self.core.filters)
         if self.core.zarr_format == 3:
-            return tuple(map(v3_codec_of, found))
-        return tuple(map(numcodecs_of, found))
+            return tuple(map(v3_codec_of, definitions))
+        return tuple(map(numcodecs_of, definitions))
 
     @property
     def serializer(self) -> Any:
@@ -325,11 +325,11 @@ class _Selections:
 
 def _as_strings(value: Any, dtype: np.dtype[Any]) -> Any:
     """Return objects as the strings that zarr-python stores, such as ``"nan"``; otherwise None."""
-    given = np.asarray(value)
-    if given.dtype != object or dtype.kind not in "OT":
+    array = np.asarray(value)
+    if array.dtype != object or dtype.kind not in "OT":
         return None
     try:
-        return given.astype(np.dtypes.StringDType())
+        return array.astype(np.dtypes.StringDType())
     except (TypeError, ValueError):
         return None
 

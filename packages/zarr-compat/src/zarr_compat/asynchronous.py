@@ -22,11 +22,11 @@ async def await_node(function: Callable[..., Any], *arguments: Any, **options: A
     return asynchronous(found)
 
 
-def asynchronous(found: Any) -> Any:
+def asynchronous(result: Any) -> Any:
     """Return a result with asynchronous nodes instead of others, also within tuples."""
-    if isinstance(found, tuple):
-        return tuple(map(asynchronous, found))
-    return getattr(found, "async_", found)
+    if isinstance(result, tuple):
+        return tuple(map(asynchronous, result))
+    return getattr(result, "async_", result)
 
 
 def _coroutine(name: str) -> Callable[..., Any]:

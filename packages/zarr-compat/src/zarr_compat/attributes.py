@@ -156,6 +156,6 @@ class Attributes(MutableMapping[str, Any]):
         return type(self), (self._node,)
 
 
-def attributes_of(given: Any) -> Any:
+def attributes_of(value: Any) -> Any:
     """Mark NaN and infinities in attributes, so that the core stores them."""
-    return strictjson.keep_nonfinite(given)
+    return strictjson.keep_nonfinite(value)

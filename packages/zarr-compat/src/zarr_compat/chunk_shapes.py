@@ -56,22 +56,22 @@ def with_default_chunks(
 
     ``name`` is the function of the core; a data type in ``options`` is one of the core, too.
     """
-    found = dict(options)
+    completed = dict(options)
     creates = name in _CREATES or (
-        name in _OPENS and not found.keys().isdisjoint(("shape", "data"))
+        name in _OPENS and not completed.keys().isdisjoint(("shape", "data"))
     )
-    if not creates or found.get("shards") is not None:
-        return found
-    chunks = found.get("chunks", "auto")
+    if not creates or completed.get("shards") is not None:
+        return completed
+    chunks = completed.get("chunks", "auto")
     if not (chunks is None or (isinstance(chunks, str) and chunks == "auto")):
-        return found
-    like = found.get("like", arguments[0] if arguments and name.endswith("_like") else None)
+        return completed
+    like = completed.get("like", arguments[0] if arguments and name.endswith("_like") else None)
     if getattr(like, "chunks", None) is None:  # otherwise its chunks
-        data = found.get("data", like)
-        dtype = found.get("dtype")
+        data = completed.get("data", like)
+        dtype = completed.get("dtype")
         is_variable = _is_variable(getattr(data, "dtype", None) if dtype is None else dtype)
-        found["chunks"] = DefaultChunks(1 if is_variable else None)
-    return found
+        completed["chunks"] = DefaultChunks(1 if is_variable else None)
+    return completed
 
 
 def _is_variable(dtype: Any) -> bool:

@@ -176,8 +176,8 @@ class ShardingCodec(
     """``sharding_indexed``."""
 
     def __init__(self, *, chunk_shape: Any, **configuration: Any) -> None:
-        given = {name: value for name, value in configuration.items() if value}
-        super().__init__(chunk_shape=list(chunk_shape), **given)
+        members = {name: value for name, value in configuration.items() if value}
+        super().__init__(chunk_shape=list(chunk_shape), **members)
 
 
 def codec_of(definition: ExtensionDefinition) -> Codec:

@@ -27,9 +27,9 @@ def parse_unit(unit: Any) -> str | None:
     if unit is None:
         return None
     if isinstance(unit, str):
-        found = _UNIT.fullmatch(unit.rstrip())
-        assert found is not None, "the pattern matches every string"
-        number, base = float(found[1] or 1), found[2]
+        match = _UNIT.fullmatch(unit.rstrip())
+        assert match is not None, "the pattern matches every string"
+        number, base = float(match[1] or 1), match[2]
         if isinf(number):  # no number that can be stored
             return unit.strip()
     else:
@@ -44,8 +44,8 @@ def parse_unit(unit: Any) -> str | None:
     if not base:
         return text
     # "1 .0" is not ".0", which is a number.
-    found = _UNIT.fullmatch(base)
-    return base if number == 1 and found and not found[1] else f"{text} {base}"
+    match = _UNIT.fullmatch(base)
+    return base if number == 1 and match and not match[1] else f"{text} {base}"
 
 
 def parse_units(units: Sequence[UnitLike] | str, ndim: int) -> list[str | None]:

@@ -157,8 +157,8 @@ def translate_error(
     if isinstance(error, CoreNodeNotFoundError):
         # Programs search for this text.
         what = "group" if issubclass(not_found, GroupNotFoundError) else "array"
-        found = "" if not_found is NodeNotFoundError else f"No {what} found in store: "
-        return not_found(f"{found}{error}")
+        prefix = "" if not_found is NodeNotFoundError else f"No {what} found in store: "
+        return not_found(f"{prefix}{error}")
     if isinstance(error, NodeExistsError):
         return ContainsNodeError(str(error))
     if isinstance(error, NodeTypeError):

@@ -46,8 +46,10 @@ def _similar(name: str, known: Collection[str]) -> list[str]:
 
 def advice_on(owner: str, name: str | None) -> str:
     """Return what to use instead of a name of an owner; empty if that is unknown."""
-    found = (advice for advice, names in _tables().get(owner, {}).items() if name in names.split())
-    return next(found, "").format(name=name)
+    advices = (
+        advice for advice, names in _tables().get(owner, {}).items() if name in names.split()
+    )
+    return next(advices, "").format(name=name)
 
 
 @cache

@@ -113,20 +113,20 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
 
     def get_group(self, path: str) -> Group:
         """Return the group at a path."""
-        found: Group = self._member(path, zarr_core.Group, GroupNotFoundError)
-        return found
+        member: Group = self._member(path, zarr_core.Group, GroupNotFoundError)
+        return member
 
     def _member(self, path: str, kind: type, missing: type[NodeNotFoundError]) -> Any:
         where = f"in store {self.store!r} at path {self.store_path / path!s}"
         try:
-            found = self[path]
+            member = self[path]
         except KeyError as error:
             what = "group" if kind is zarr_core.Group else "array"
             raise missing(f"No {what} found {where}") from error
-        if not isinstance(found.core, kind):
+        if not isinstance(member.core, kind):
             other = "An array" if kind is zarr_core.Group else "A group"
             raise ContainsNodeError(f"{other} exists {where}.")
-        return found
+        return member
 
     def array(self, name: str, *, data: Any = None, **options: Any) -> Any:
         """Create an array; deprecated by zarr-python."""
@@ -201,8 +201,8 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         ``"/"`` is the group itself: programs clear a store, then require its root again.
         """
         if name.strip("/"):
-            found: Group = adapt(self.core.require_group, self.store)(name, **options)
-            return found
+            member: Group = adapt(self.core.require_group, self.store)(name, **options)
+            return member
         core = self.core
         again = zarr_core.open_group(core.store, "a", path=core.path, zarr_format=core.zarr_format)
         return Group(again, self.store)
@@ -215,22 +215,22 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
         As in zarr-python, only shape and dtype of an existing array are compared.
         """
         if name not in self.core:
-            given = {} if dtype is None else {"dtype": dtype}
-            return adapt(self.core.require_array, self.store)(name, shape, **given, **options)
-        found = self[name]
-        if isinstance(found, Group):
+            arguments = {} if dtype is None else {"dtype": dtype}
+            return adapt(self.core.require_array, self.store)(name, shape, **arguments, **options)
+        member = self[name]
+        if isinstance(member, Group):
             raise NodeTypeValidationError(
-                f"Incompatible object: {found!r} is a group, not an array"
+                f"Incompatible object: {member!r} is a group, not an array"
             )
         wanted = getattr(options.get("data"), "shape", shape)
-        if wanted is not None and found.shape != tuple(np.ravel(wanted).tolist()):
-            raise TypeError(f"Incompatible shape ({found.shape} vs {wanted})")
+        if wanted is not None and member.shape != tuple(np.ravel(wanted).tolist()):
+            raise TypeError(f"Incompatible shape ({member.shape} vs {wanted})")
         native = dtype if dtype is None else as_native_dtype(dtype)
         if native is not None and (
-            found.dtype != native if exact else not np.can_cast(found.dtype, native)
+            member.dtype != native if exact else not np.can_cast(member.dtype, native)
         ):
-            raise TypeError(f"Incompatible dtype ({found.dtype} vs {native})")
-        return found
+            raise TypeError(f"Incompatible dtype ({member.dtype} vs {native})")
+        return member
 
     @property
     def async_(self) -> AsyncGroup:

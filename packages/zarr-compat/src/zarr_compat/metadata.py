@@ -32,11 +32,11 @@ def document_of(node: zarr_core.Array | zarr_core.Group) -> dict[str, Any]:
 
 def metadata_of_document(document: Mapping[str, Any]) -> Any:
     """Return the metadata of the core for a document of an array with its attributes."""
-    given: Any = strictjson.plain(strictjson.keep_nonfinite(document))
-    attributes = given.pop("attributes", None) or {}
-    parts: Any = {".zarray": given, ".zattrs": attributes}
+    members: Any = strictjson.plain(strictjson.keep_nonfinite(document))
+    attributes = members.pop("attributes", None) or {}
+    parts: Any = {".zarray": members, ".zattrs": attributes}
     if document["zarr_format"] == 3:
-        parts = {**given, "attributes": attributes}
+        parts = {**members, "attributes": attributes}
     return format_named(document["zarr_format"]).from_json(parts, Location("metadata document"))
 
 
@@ -57,12 +57,12 @@ def metadata_of_array(array: zarr_core.Array, attributes: dict[str, Any]) -> Any
     """Return the metadata of an array: of zarr-python's class if it supports the array."""
     if is_zarr_python_used() and array.zarr_format in (2, 3):
         try:
-            found = array_metadata_of(document_of(array))
+            metadata = array_metadata_of(document_of(array))
         except ValueError:  # an extension that zarr-python does not have
             pass
         else:
-            object.__setattr__(found, "attributes", attributes)  # frozen
-            return found
+            object.__setattr__(metadata, "attributes", attributes)  # frozen
+            return metadata
     return MetadataView(array, attributes)
 
 

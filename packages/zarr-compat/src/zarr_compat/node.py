@@ -109,11 +109,11 @@ class Node(Wrapper, Generic[C]):
     @property
     def info(self) -> Any:
         """Information about the node, as a table."""
-        found = self.core.info
+        rows = self.core.info
         # ome-zarr and its tests read them.
-        vars(found)["_zarr_format"] = self.core.zarr_format
-        vars(found)["_compressors"] = getattr(self, "compressors", ())
-        return found
+        vars(rows)["_zarr_format"] = self.core.zarr_format
+        vars(rows)["_compressors"] = getattr(self, "compressors", ())
+        return rows
 
     @property
     def synchronizer(self) -> None:

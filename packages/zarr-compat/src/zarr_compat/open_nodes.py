@@ -93,8 +93,8 @@ def adapt_creation(function: Callable[..., Any]) -> Callable[..., Any]:
     def create(*arguments: Any, **options: Any) -> Any:
         options = _with_format(options)
         store = options.pop("store", None)
-        given = options.pop("name", None)  # of create_array; other functions have path
-        store_like, path, user_store = resolve_store(store, options.pop("path", given))
+        name = options.pop("name", None)  # of create_array; other functions have path
+        store_like, path, user_store = resolve_store(store, options.pop("path", name))
         if store_like is not None:
             options["store"] = store_like
         if path is not None:
@@ -141,8 +141,8 @@ def _open(
     adapted = adapt(function, user_store, not_found, allow_conflicts=mode != "w-")
 
     def call(mode: str, **options: Any) -> Any:
-        found = adapted(store_like, mode, path=path, **options)
-        core = found.core
+        opened = adapted(store_like, mode, path=path, **options)
+        core = opened.core
         if isinstance(core, zarr_core.Group) and core.stored.uses_consolidated:
             _require_parents(core)
         if (
@@ -154,7 +154,7 @@ def _open(
             if ordered["config"]["order"] != core.stored.resolved.order:
                 mode = "r+" if mode in ("a", "w", "w-") else mode
                 return adapted(store_like, mode, path=path, **ordered)
-        return found
+        return opened
 
     is_path = isinstance(store_like, str | os.PathLike) and not os.path.isdir(store_like)
     if mode == "w" and is_path and os.fspath(store_like).endswith(".zip"):

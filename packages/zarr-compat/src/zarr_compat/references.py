@@ -55,8 +55,8 @@ class WritableReferences(WrapperStore):
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         below = self._prefix + check_prefix(prefix)
-        found = [key for key in self._references if key.startswith(below)]
-        return iter(key.removeprefix(self._prefix) for key in found)
+        keys = [key for key in self._references if key.startswith(below)]
+        return iter(key.removeprefix(self._prefix) for key in keys)
 
     @property
     def identity(self) -> Hashable:

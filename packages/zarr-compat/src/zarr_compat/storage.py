@@ -233,11 +233,11 @@ class FsspecStore(CoreStore):
         mapper = fs.get_mapper(path)
 
         def reopen(read_only: bool) -> zarr_core.Store:
-            found: zarr_core.Store = zarr_core.resolve_store_path(mapper, read_only=read_only)[0]
+            store: zarr_core.Store = zarr_core.resolve_store_path(mapper, read_only=read_only)[0]
             if read_only or not is_reference_file_system(fs):
-                return found
+                return store
             prefix = mapper.root.strip("/")
-            return WritableReferences(found, fs.references, f"{prefix}/" if prefix else "")
+            return WritableReferences(store, fs.references, f"{prefix}/" if prefix else "")
 
         super().__init__(reopen(read_only), reopen)
 
@@ -267,11 +267,11 @@ class FsspecStore(CoreStore):
                 0
             ]
 
-        found = object.__new__(cls)
-        CoreStore.__init__(found, reopen(read_only), reopen)
+        store = object.__new__(cls)
+        CoreStore.__init__(store, reopen(read_only), reopen)
         fs, path = url_to_fs(text, **options)
-        vars(found).update(fs=fs, path=path)
-        return found
+        vars(store).update(fs=fs, path=path)
+        return store
 
     @classmethod
     def from_mapper(cls, fs_map: Any, read_only: bool = False, **_: Any) -> FsspecStore:

@@ -27,10 +27,10 @@ def accept_v2_arguments(options: dict[str, Any]) -> dict[str, Any]:
                 instead = advice_on("arguments", name)
                 raise TypeError(f"{name}={value!r} is not supported: {instead}")
             continue
-        for new, said in _TRANSLATED[name](value, present):
+        for new, translated in _TRANSLATED[name](value, present):
             if new in present:
                 raise TypeError(f"{name} and {new} have the same meaning: pass {new} only")
-            present[new] = said
+            present[new] = translated
     if _is_ragged(present.get("dtype")):
         dtype = np.dtype(present["dtype"].removeprefix(_RAGGED))
         elements = {"id": "vlen-array", "dtype": dtype.str}

@@ -69,11 +69,11 @@ def reinterpreted_view(array: zarr_core.Array, dtype: Any) -> View:
     return View(array, other, lambda elements, dtype: elements.view(dtype))
 
 
-def _parse_dtype(given: Any) -> np.dtype[Any]:
+def _parse_dtype(value: Any) -> np.dtype[Any]:
     try:
-        dtype: np.dtype[Any] = np.dtype(given)
+        dtype: np.dtype[Any] = np.dtype(value)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{given!r} is not a NumPy dtype: {error}") from error
+        raise TypeError(f"{value!r} is not a NumPy dtype: {error}") from error
     return dtype
 
 

@@ -145,9 +145,9 @@ def init_array(
     **options
         Further arguments of ``zarr.create``, such as ``path`` and ``overwrite``.
     """
-    given = {} if dtype is None else {"dtype": dtype}
+    arguments = {} if dtype is None else {"dtype": dtype}
     chunking = {} if chunks is True else {"chunks": chunks}
-    create(shape, store=store, zarr_format=2, **chunking, **given, **options)
+    create(shape, store=store, zarr_format=2, **chunking, **arguments, **options)
 
 
 def init_group(
@@ -180,9 +180,9 @@ def contains_group(store: Any, path: str | None = None, explicit_only: bool = Tr
 
 
 def _kind_at(store: Any, path: str | None) -> type[Any] | None:
-    place, below, _ = resolve_store(store, join_paths(path or ""))
+    location, below, _ = resolve_store(store, join_paths(path or ""))
     try:
-        node = zarr_core.open(place, "r", path=below)
+        node = zarr_core.open(location, "r", path=below)
     except zarr_core.errors.NodeNotFoundError:
         return None
     return zarr_core.Array if isinstance(node, zarr_core.Array) else zarr_core.Group

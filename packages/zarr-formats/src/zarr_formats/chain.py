@@ -137,9 +137,9 @@ def set_stored_byte_order(metadata: ArrayMetadata) -> ArrayMetadata:
     """
     codecs = list(metadata.codecs)
     for number, (before, codec) in enumerate(pairwise(metadata.codecs), 1):
-        given = _filter_dtype(before, _OUTPUT)
-        if codec.name == "bytes" and given is not None and given.byte_order in ("little", "big"):
-            codecs[number] = ExtensionDefinition("bytes", {"endian": given.byte_order})
+        dtype = _filter_dtype(before, _OUTPUT)
+        if codec.name == "bytes" and dtype is not None and dtype.byte_order in ("little", "big"):
+            codecs[number] = ExtensionDefinition("bytes", {"endian": dtype.byte_order})
     return metadata.replace(codecs=tuple(codecs)) if codecs != [*metadata.codecs] else metadata
 
 
@@ -155,9 +155,9 @@ def write_stored_dtype(metadata: ArrayMetadata) -> JSON:
     for codec in metadata.codecs:
         if codec.name == V2_FILTERS:
             return codec.configuration["dtype"]
-        given = _filter_dtype(codec, _INPUT) or _foreign_dtype(codec, metadata)
-        if given is not None and given.byte_order is not None:
-            order = given.byte_order
+        dtype = _filter_dtype(codec, _INPUT) or _foreign_dtype(codec, metadata)
+        if dtype is not None and dtype.byte_order is not None:
+            order = dtype.byte_order
             break
         if codec.name == "bytes":
             order = _endian(codec)
@@ -220,20 +220,20 @@ def _after(current: Dtype, config: Config, pointer: str) -> Dtype | None:
             raise _unfit(pointer, current, "booleans")
         return read_dtype(_BYTE)
     member = _INPUT.get(name, "dtype")
-    given = _typestr(config.get(member))
+    dtype = _typestr(config.get(member))
     result = _typestr(
         config.get(
             _OUTPUT.get(name, "astype"), _BYTE if name == "categorize" else config.get(member)
         )
     )
-    if given is None or result is None:
+    if dtype is None or result is None:
         return None
-    same_kind = given.kind == current.kind or (given.kind == "i" and current.kind in "mM")
-    if same_kind and given.item_size == current.item_size:
-        return result if given.byte_order == current.byte_order else None
-    if given.item_size == current.item_size and {given.kind, current.kind} <= _INTEGERS:
+    same_kind = dtype.kind == current.kind or (dtype.kind == "i" and current.kind in "mM")
+    if same_kind and dtype.item_size == current.item_size:
+        return result if dtype.byte_order == current.byte_order else None
+    if dtype.item_size == current.item_size and {dtype.kind, current.kind} <= _INTEGERS:
         return None
-    raise _unfit(f"{pointer}/{member}", current, repr(given.value))
+    raise _unfit(f"{pointer}/{member}", current, repr(dtype.value))
 
 
 def _v2_filters(dtype: Dtype, items: list[tuple[str, Config]]) -> tuple[ExtensionDefinition, ...]:
@@ -278,8 +278,8 @@ def _byte_order_problems(metadata: ArrayMetadata) -> list[ValidationProblem]:
     last: ByteOrder | None = None
     problems = []
     for number, codec in enumerate(metadata.codecs):
-        given = _filter_dtype(codec, _INPUT)
-        order = given.byte_order if given is not None else None
+        dtype = _filter_dtype(codec, _INPUT)
+        order = dtype.byte_order if dtype is not None else None
         pointer = f"/codecs/{number}/configuration"
         if codec.name == "bytes":
             order, pointer = _endian(codec), f"{pointer}/endian"
@@ -289,8 +289,8 @@ def _byte_order_problems(metadata: ArrayMetadata) -> list[ValidationProblem]:
                     pointer, f"is {order}-endian, but the codecs before are {last}-endian"
                 )
             )
-        given = _filter_dtype(codec, _OUTPUT)
-        last = last if given is None else given.byte_order
+        dtype = _filter_dtype(codec, _OUTPUT)
+        last = last if dtype is None else dtype.byte_order
     return problems
 
 
@@ -300,10 +300,10 @@ def _filter_dtype(codec: ExtensionDefinition, members: Mapping[str, str]) -> Dty
     if KINDS.get(name) != ARRAY_TO_ARRAY or name == codec.name:
         return None
     configuration = codec.configuration
-    given = configuration.get(_INPUT.get(name, "dtype"))
+    dtype = configuration.get(_INPUT.get(name, "dtype"))
     if members is _OUTPUT:
-        given = configuration.get(_OUTPUT.get(name, "astype"), given)
-    return _typestr(given)
+        dtype = configuration.get(_OUTPUT.get(name, "astype"), dtype)
+    return _typestr(dtype)
 
 
 def _foreign_dtype(codec: ExtensionDefinition, metadata: ArrayMetadata) -> Dtype | None:

@@ -116,11 +116,11 @@ def _blosc(config: Mapping[str, JSON], typesize: int) -> dict[str, JSON]:
     if shuffle == -1:
         shuffle = 2 if typesize == 1 else 1
     known = type(shuffle) is int and shuffle in _SHUFFLES
-    given = config.get("typesize")
+    size = config.get("typesize")
     return {
         "cname": config.get("cname", "lz4"),
         "clevel": config.get("clevel", 5),
         "shuffle": _SHUFFLES[shuffle] if known else shuffle,
-        "typesize": given or (typesize if typesize <= _LARGEST_TYPESIZE else 1),
+        "typesize": size or (typesize if typesize <= _LARGEST_TYPESIZE else 1),
         "blocksize": config.get("blocksize", 0),
     }

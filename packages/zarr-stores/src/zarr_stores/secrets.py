@@ -32,21 +32,21 @@ _MASK = "***"
 
 def names_of_secrets(options: Mapping[str, Any], url: str = "") -> list[str]:
     """Return the sorted names of the options that contain credentials."""
-    found = {name for name, _ in _secrets(options)}
+    secret_names = {name for name, _ in _secrets(options)}
     if any(":" in match.group() for match in _USER.finditer(url)) or _QUERY.search(url):
-        found.add("the URL")
-    return sorted(found)
+        secret_names.add("the URL")
+    return sorted(secret_names)
 
 
 def check_pickle(store: object, names: Iterable[str], instead: str = "") -> None:
     """Raise an error if a store has options with credentials, which a pickle would contain."""
-    if found := sorted({*names}):
+    if secrets := sorted({*names}):
         instead = instead or (
             "pass them in the environment variables or files that the library for the service reads"
         )
         raise StoreError(
             "cannot be pickled, because the pickle would contain credentials "
-            f"({', '.join(found)}); {instead}",
+            f"({', '.join(secrets)}); {instead}",
             store,
         )
 
@@ -78,8 +78,8 @@ def without_secrets(text: str, options: Mapping[str, Any] | None = None, url: st
 
 def _in_url(url: str) -> Iterator[str]:
     """Iterate over passwords and query values, in encoded and decoded form."""
-    for found in _USER.finditer(url):
-        password = found.group()[:-1].partition(":")[2]
+    for match in _USER.finditer(url):
+        password = match.group()[:-1].partition(":")[2]
         yield from (password, unquote(password))
     if query := _QUERY.search(url):
         for _, value in parse_qsl(query.group().partition("?")[2]):

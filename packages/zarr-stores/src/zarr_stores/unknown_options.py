@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def check_options(given: Iterable[str], known: Iterable[str], store: object) -> None:
+def check_options(names: Iterable[str], known: Iterable[str], store: object) -> None:
     """Raise an error if an option is unknown.
 
     Otherwise a misspelled option would be ignored or fail late, and a misspelled password would
     be pickled.  The message does not contain values, because they may be secret.
     """
     known = frozenset(known)
-    unknown = sorted(set(given) - known)
+    unknown = sorted(set(names) - known)
     if unknown:
         named = ", ".join(name + similar_names(name, known) for name in unknown)
         plural = "s" if len(unknown) > 1 else ""
@@ -33,13 +33,13 @@ def check_options(given: Iterable[str], known: Iterable[str], store: object) -> 
 def similar_names(name: str, known: Iterable[str]) -> str:
     """Return similar names in parentheses, or an empty string."""
     by_case = {candidate.lower(): candidate for candidate in sorted(known)}
-    found = [by_case[match] for match in get_close_matches(name.lower(), by_case, 3, 0.75)]
-    return f" (similar: {', '.join(found)})" if found else ""
+    similar = [by_case[match] for match in get_close_matches(name.lower(), by_case, 3, 0.75)]
+    return f" (similar: {', '.join(similar)})" if similar else ""
 
 
 def arguments_of(*callables: Callable[..., Any]) -> set[str]:
     """Return the names of the arguments of functions, and of classes with their bases."""
-    found: set[str] = set()
+    names: set[str] = set()
     for called in callables:
         parts = (
             [vars(kind).get("__init__") for kind in called.__mro__]
@@ -53,5 +53,5 @@ def arguments_of(*callables: Callable[..., Any]) -> set[str]:
                 parameters = inspect.signature(part).parameters.values()
             except ValueError:  # some functions in C have no signature
                 continue
-            found.update(it.name for it in parameters if it.kind in _NAMED)
-    return found - {"self", "cls", "args", "kwargs"}
+            names.update(parameter.name for parameter in parameters if parameter.kind in _NAMED)
+    return names - {"self", "cls", "args", "kwargs"}

@@ -52,16 +52,16 @@ class Part(NamedTuple):
 
 def parse_pipeline(text: str) -> tuple[str, list[Part]] | None:
     """The first part of a pipeline, and the others; None if the text is a path that contains ``|``."""
-    place, *rest = text.split("|")
-    found = [_PART.fullmatch(part) for part in rest]
-    if "://" not in place and not all(
-        match and (match[2] or _is_known(match[1])) for match in found
+    location, *rest = text.split("|")
+    matches = [_PART.fullmatch(part) for part in rest]
+    if "://" not in location and not all(
+        match and (match[2] or _is_known(match[1])) for match in matches
     ):
         return None
-    if not place:
+    if not location:
         raise _error(text, "it begins with a path or a URL")
     parts = []
-    for part, match in zip(rest, found, strict=True):
+    for part, match in zip(rest, matches, strict=True):
         if match is None or (match[3] and not match[2]):
             raise _error(
                 text, f"{part!r} is not a scheme and a path, such as 'zip:' or 'zarr3:a/b'"
@@ -70,7 +70,7 @@ def parse_pipeline(text: str) -> tuple[str, list[Part]] | None:
     for inner in parts[:-1]:
         if inner.scheme == _AUTO or _format_of(inner.scheme) is not None:
             raise _error(text, f"{inner.scheme!r} must be the last part")
-    return place, parts
+    return location, parts
 
 
 def split_format(
@@ -84,15 +84,15 @@ def split_format(
     Raises a StoreError if ``zarr_format`` is another format.
     """
     parsed = parse_pipeline(text)
-    found = None if parsed is None else _format_of(parsed[1][-1].scheme)
-    if parsed is None or found is None:
+    version = None if parsed is None else _format_of(parsed[1][-1].scheme)
+    if parsed is None or version is None:
         return text, path, zarr_format
     last = parsed[1][-1]
     named = f"v{zarr_format}" if isinstance(zarr_format, int) else zarr_format
-    if named not in (None, found):
+    if named not in (None, version):
         raise _error(text, f"zarr_format={zarr_format!r} contradicts {last.scheme!r}")
     below = join(normalise_path(last.path), "" if path is None else path)
-    return text.rpartition("|")[0], below, found
+    return text.rpartition("|")[0], below, version
 
 
 def resolve_pipeline(
@@ -102,8 +102,8 @@ def resolve_pipeline(
     parsed = parse_pipeline(text)
     if parsed is None:
         return None
-    place, parts = parsed
-    state = _State(text, read_only, options, open_place, place)
+    location, parts = parsed
+    state = _State(text, read_only, options, open_place, location)
     for part in parts:
         if part.scheme == _AUTO:
             scheme = state.container()
@@ -186,10 +186,10 @@ class _State:
             if not self.path:
                 raise _error(self.text, f"a path is missing: {self.store} is not a file")
             return self.store, self.path
-        found = _split_url(self.place)
-        if found is None:
+        split = _split_url(self.place)
+        if split is None:
             raise _error(self.text, f"{self.place!r} has no path of a file")
-        directory, key = found
+        directory, key = split
         store = self.open_place(directory, True, self.options)
         if "%" in key and not store.exists(key):  # an escape in most URLs, but not in all
             key = unquote(key)
@@ -213,8 +213,8 @@ def _is_known(scheme: str) -> bool:
 
 def _format_of(scheme: str) -> str | None:
     """The name of the format that a scheme is for."""
-    if found := _VERSION.fullmatch(scheme):
-        return f"v{found[1]}"
+    if match := _VERSION.fullmatch(scheme):
+        return f"v{match[1]}"
     return scheme if is_provided("format", scheme) else None
 
 
@@ -239,5 +239,5 @@ def _error(text: str, reason: str) -> StoreError:
 
 def _shown(text: str) -> str:
     """A pipeline for messages, without user, password and query, which may be secret."""
-    place, bar, rest = text.partition("|")
-    return (plain_url(place) if "://" in place else place) + bar + rest
+    location, bar, rest = text.partition("|")
+    return (plain_url(location) if "://" in location else location) + bar + rest

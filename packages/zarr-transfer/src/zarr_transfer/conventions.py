@@ -76,11 +76,11 @@ def mask_of(metadata: ArrayMetadata, zarr_format: int | str) -> Any:
     data_type = _data_type(metadata)
     if zarr_format == 2 and not metadata.fill_value_undefined:
         return data_type.fill_value_from_json(metadata.fill_value)
-    given = metadata.attributes.get(MASK)
-    if given is None:
+    value = metadata.attributes.get(MASK)
+    if value is None:
         return None
     dtype = data_type.fill_value_from_json(metadata.fill_value).dtype
-    return np.asarray(decode_mask(given, dtype), dtype)[()]
+    return np.asarray(decode_mask(value, dtype), dtype)[()]
 
 
 def follows_convention(metadata: ArrayMetadata) -> bool:
@@ -202,22 +202,22 @@ def encode_mask(value: Any) -> JSON:
     return plain if kind in "biuU" or isinstance(plain, str) else None
 
 
-def decode_mask(given: JSON, dtype: np.dtype[Any]) -> Any:
+def decode_mask(value: JSON, dtype: np.dtype[Any]) -> Any:
     """Decode the attribute; other writers store plain numbers."""
-    if dtype.kind == "f" and isinstance(given, str):
-        return _number(given)
-    if dtype.kind == "c" and isinstance(given, list):
-        real, imaginary = map(_number, given)
+    if dtype.kind == "f" and isinstance(value, str):
+        return _number(value)
+    if dtype.kind == "c" and isinstance(value, list):
+        real, imaginary = map(_number, value)
         return complex(real, imaginary)
-    if dtype.kind == "S" and isinstance(given, str):
-        return standard_b64decode(given)
-    return given
+    if dtype.kind == "S" and isinstance(value, str):
+        return standard_b64decode(value)
+    return value
 
 
 def _bits(value: Any) -> str:
     return standard_b64encode(struct.pack("<d", float(value))).decode()
 
 
-def _number(given: Any) -> float:
-    number: float = struct.unpack("<d", standard_b64decode(given))[0]
+def _number(value: Any) -> float:
+    number: float = struct.unpack("<d", standard_b64decode(value))[0]
     return number

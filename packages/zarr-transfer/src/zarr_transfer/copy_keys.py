@@ -281,8 +281,11 @@ def _chosen(
 ) -> Callable[[str], bool]:
     """Return a function that tells whether a key is copied."""
     excluded, included = (
-        [re.compile(text, flags) for text in ([given] if isinstance(given, str) else given or ())]
-        for given in (excludes, includes)
+        [
+            re.compile(text, flags)
+            for text in ([expressions] if isinstance(expressions, str) else expressions or ())
+        ]
+        for expressions in (excludes, includes)
     )
 
     def matches(patterns: list[re.Pattern[str]], key: str) -> bool:

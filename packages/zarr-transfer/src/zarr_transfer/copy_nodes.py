@@ -322,10 +322,10 @@ def _copy(
 def check_source(source: object) -> None:
     """Raise NodeTypeError if the source is not an array or group, but, for example, a path."""
     if not isinstance(source, Node):
-        given = brief(source)
+        shown = brief(source)
         unopened = isinstance(source, str | PathLike | Store)
-        advice = f"pass zarr_core.open({given})" if unopened else "pass what zarr_core.open returns"
-        raise NodeTypeError(given, f"the source must be an array or a group; {advice}")
+        advice = f"pass zarr_core.open({shown})" if unopened else "pass what zarr_core.open returns"
+        raise NodeTypeError(shown, f"the source must be an array or a group; {advice}")
 
 
 def read_source(source: Array | Group) -> NodeMetadata:

@@ -186,11 +186,11 @@ class CopyOptions:
         return self.shallow or self.only is not None
 
 
-def check_word(name: str, given: str, known: tuple[str, ...]) -> None:
+def check_word(name: str, value: str, known: tuple[str, ...]) -> None:
     """Raise ValueError if an argument is not one of the known words."""
-    if given not in known:
+    if value not in known:
         words = ", ".join(f'"{word}"' for word in known[:-1])
-        raise ValueError(f'{name} must be {words} or "{known[-1]}", not {given!r}')
+        raise ValueError(f'{name} must be {words} or "{known[-1]}", not {value!r}')
 
 
 def is_within_location(store: Store, path: str, other: Store, other_path: str) -> bool:

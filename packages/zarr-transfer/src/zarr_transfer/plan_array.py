@@ -135,15 +135,15 @@ def _choose(
 
 def _in_any_order(metadata: ArrayMetadata) -> ArrayMetadata:
     """Return metadata with a fill value that does not depend on the byte order."""
-    given = metadata.fill_value
+    fill_value = metadata.fill_value
     try:
         order = CodecChain.from_definitions(metadata.codecs).byte_order
         if order is None:
             return metadata
         data_type = create_extension("data_type", metadata.data_type)
         assert data_type is not None, "data types are never ignored"
-        value = data_type.fill_value_as_stored(given, order)
-        if value.tobytes() == data_type.fill_value_from_json(given).tobytes():
+        value = data_type.fill_value_as_stored(fill_value, order)
+        if value.tobytes() == data_type.fill_value_from_json(fill_value).tobytes():
             return metadata
     except (ZarrError, ValueError):  # reported when the array is opened
         return metadata

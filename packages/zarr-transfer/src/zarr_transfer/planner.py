@@ -455,8 +455,8 @@ class _Conversion(_Planner):
         arrays = (node for node in metadata if isinstance(node, ArrayMetadata))
         known = {name for array in arrays for name in dimension_names(array)}
         for part in ("chunks", "shards"):
-            given = self._requested.get(part)
-            for name in given if is_by_name(given) else ():
+            value = self._requested.get(part)
+            for name in value if is_by_name(value) else ():
                 if name not in known:
                     names = ", ".join(sorted(map(repr, known - {None}))) or "none"
                     yield f"{part}: no dimension has the name {name!r}; existing names: {names}"

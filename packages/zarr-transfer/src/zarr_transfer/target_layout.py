@@ -58,10 +58,10 @@ def with_shapes(requested: Mapping[str, Any], metadata: ArrayMetadata) -> dict[s
     arguments = dict(requested)
     names = dimension_names(metadata)
     for part in ("chunks", "shards"):
-        given = requested.get(part)
-        if not is_by_name(given):
+        value = requested.get(part)
+        if not is_by_name(value):
             continue
-        if not given.keys() & set(names):
+        if not value.keys() & set(names):
             del arguments[part]
             continue
         # Other dimensions keep their lengths; a new shard is as long as a chunk.
@@ -70,15 +70,15 @@ def with_shapes(requested: Mapping[str, Any], metadata: ArrayMetadata) -> dict[s
         if part == "shards" and shards is None and is_by_name(requested.get("chunks")):
             lengths = arguments.get("chunks", chunks)
         arguments[part] = tuple(
-            given.get(name, length) for name, length in zip(names, lengths, strict=True)
+            value.get(name, length) for name, length in zip(names, lengths, strict=True)
         )
     return arguments
 
 
-def is_by_name(given: Any) -> TypeGuard[Mapping[Any, Any]]:
+def is_by_name(value: Any) -> TypeGuard[Mapping[Any, Any]]:
     """Whether a mapping has lengths by dimension name; a definition has a string ``name``."""
-    return isinstance(given, Mapping) and not (
-        isinstance(given.get("name"), str) or "shape" in given
+    return isinstance(value, Mapping) and not (
+        isinstance(value.get("name"), str) or "shape" in value
     )
 
 
@@ -129,14 +129,14 @@ def plan_layout(
     failure: Exception | None = None
     base = {} if rename else {"chunk_key_encoding": old.chunk_key_encoding}
     fitted = _for_dtype(array, requested["dtype"]) if "dtype" in requested else {}
-    for relaxed, given in product(_subsets(free), _layouts(array)):
-        if "shards" in relaxed and given["shards"] is None:
+    for relaxed, arguments in product(_subsets(free), _layouts(array)):
+        if "shards" in relaxed and arguments["shards"] is None:
             continue  # the array has no shards
         chosen = {name: _RELAXED[name] for name in relaxed}
         if "serializer" in relaxed and "codecs" in array.serializer.to_configuration():
             # The compressors within the serializer are removed with it.
             chosen.setdefault("compressors", _RELAXED["compressors"])
-        layout = base | given | fitted | chosen | requested
+        layout = base | arguments | fitted | chosen | requested
         default_fill = layout["fill_value"] is None
         try:
             made = create_array(
@@ -170,9 +170,9 @@ def plan_layout(
     raise MetadataValidationError(dest.location(path), problems_of(failure)) from failure
 
 
-def key_encoding(given: Any) -> ExtensionDefinition:
+def key_encoding(value: Any) -> ExtensionDefinition:
     """Return the definition of a chunk key encoding in any form that ``create_array`` accepts."""
-    made = create_array(MemoryStore(), shape=(1,), dtype="uint8", chunk_key_encoding=given)
+    made = create_array(MemoryStore(), shape=(1,), dtype="uint8", chunk_key_encoding=value)
     return made.metadata.chunk_key_encoding
 
 

@@ -114,21 +114,21 @@ class ZarrCoreBackend(BackendEntrypoint):
 
 def _open(store_like: Any, options: Mapping[str, Any]) -> tuple[Group, Callable[[Group], Dataset]]:
     """Open a group; also return the function that reads it, and groups below it, as datasets."""
-    given = {
+    arguments = {
         name: value
         for name, value in options.items()
         if value is not None or name not in _IGNORED_IF_NONE
     }
     known = ZarrCoreBackend.open_dataset_parameters
-    if unknown := sorted(given.keys() - set(known)):
+    if unknown := sorted(arguments.keys() - set(known)):
         raise TypeError(
             f"unknown argument {', '.join(unknown)} for the engine zarr_core; "
             f"expected {', '.join(known[1:])}"
         )
-    decoding = {name: given.pop(name) for name in _DECODE_OPTIONS if name in given}
-    mask = given.pop("use_zarr_fill_value_as_mask", None)
-    given.pop("mode", None)
-    group, closes = open_readable_group(store_like, given.pop("group", None), **given)
+    decoding = {name: arguments.pop(name) for name in _DECODE_OPTIONS if name in arguments}
+    mask = arguments.pop("use_zarr_fill_value_as_mask", None)
+    arguments.pop("mode", None)
+    group, closes = open_readable_group(store_like, arguments.pop("group", None), **arguments)
     dropped = decoding.get("drop_variables") or ()
     names = frozenset((dropped,) if isinstance(dropped, str) else dropped)
 

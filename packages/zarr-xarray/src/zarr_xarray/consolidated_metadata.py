@@ -202,7 +202,7 @@ def json_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     Raises TypeError if a value cannot be represented in JSON.
     """
     try:
-        given = strictjson.keep_nonfinite(attributes)
-        return create_group(MemoryStore(), attributes=given).metadata.attributes
+        kept = strictjson.keep_nonfinite(attributes)
+        return create_group(MemoryStore(), attributes=kept).metadata.attributes
     except TypeError as error:
         raise TypeError(f"Invalid attribute in Dataset.attrs. {error}") from error

@@ -204,18 +204,18 @@ def _noting_partial_writes() -> Iterator[None]:
         raise
 
 
-def _check(given: NDArray, encoded: NDArray, form: StoredForm) -> None:
+def _check(elements: NDArray, encoded: NDArray, form: StoredForm) -> None:
     """Raise ValueError if encoded elements are not decoded to the given ones."""
     try:
-        decoded = decode(encoded, form, _decoder_like(given, form))
+        decoded = decode(encoded, form, _decoder_like(elements, form))
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(_error_message(form, f"they cannot be decoded ({error})")) from error
-    if _time_kind(given) != _time_kind(decoded):
-        reason = f"their data type is {given.dtype}, and they would be read as {decoded.dtype}"
+    if _time_kind(elements) != _time_kind(decoded):
+        reason = f"their data type is {elements.dtype}, and they would be read as {decoded.dtype}"
         raise ValueError(_error_message(form, reason))
-    wrong = _differs(given, decoded, encoded, form)
+    wrong = _differs(elements, decoded, encoded, form)
     if wrong.any():
-        raise ValueError(_error_message(form, _would_be(given, decoded, wrong)))
+        raise ValueError(_error_message(form, _would_be(elements, decoded, wrong)))
 
 
 def _time_kind(values: NDArray) -> str:
@@ -223,20 +223,20 @@ def _time_kind(values: NDArray) -> str:
     return values.dtype.kind if values.dtype.kind in "mM" else ""
 
 
-def _decoder_like(given: NDArray, form: StoredForm) -> Any:
+def _decoder_like(elements: NDArray, form: StoredForm) -> Any:
     """Return ``decode_times`` for which times have the data type of the given ones; or None."""
-    if given.dtype == object and given.size and hasattr(given.flat[0], "calendar"):
+    if elements.dtype == object and elements.size and hasattr(elements.flat[0], "calendar"):
         return CFDatetimeCoder(use_cftime=True)
-    unit = np.datetime_data(given.dtype)[0] if given.dtype.kind == "M" else ""
+    unit = np.datetime_data(elements.dtype)[0] if elements.dtype.kind == "M" else ""
     if unit in RESOLUTIONS.values() and time_decoder(form.attributes) is True:
         decoder: Any = CFDatetimeCoder  # the default, nanoseconds, excludes the year 3000
         return decoder(time_unit=unit)
     return None
 
 
-def _would_be(given: NDArray, decoded: NDArray, wrong: Any) -> str:
+def _would_be(elements: NDArray, decoded: NDArray, wrong: Any) -> str:
     """Return the first element that would be read differently, as text."""
-    one, other = given[wrong][0], decoded[wrong][0]
+    one, other = elements[wrong][0], decoded[wrong][0]
     if str(one) == str(other):  # of different types
         one, other = repr(one), repr(other)
     return f"{one} would be read as {other}"
@@ -256,28 +256,28 @@ def _in_stored_resolution(values: NDArray, form: StoredForm) -> NDArray:
     return finer if is_equal.all() else values
 
 
-def _differs(given: NDArray, decoded: NDArray, encoded: NDArray, form: StoredForm) -> NDArray:
+def _differs(elements: NDArray, decoded: NDArray, encoded: NDArray, form: StoredForm) -> NDArray:
     """Return where elements differ by more than the precision of the stored ones."""
-    missing = is_missing(given)
-    if form.is_new and not form.is_scaled and given.dtype.kind in "biuf":
+    missing = is_missing(elements)
+    if form.is_new and not form.is_scaled and elements.dtype.kind in "biuf":
         # The user chose this value for missing elements.
-        missing = missing | (is_missing(decoded) & (given == encoded))
+        missing = missing | (is_missing(decoded) & (elements == encoded))
     with np.errstate(invalid="ignore"):
-        if given.dtype.kind in "fc":
-            near = np.isfinite(given) & (
-                np.abs(given - decoded) <= _tolerance(given, decoded, form)
+        if elements.dtype.kind in "fc":
+            near = np.isfinite(elements) & (
+                np.abs(elements - decoded) <= _tolerance(elements, decoded, form)
             )
-            same = (given == decoded) | near
-        elif given.dtype.kind in "biu" and decoded.dtype.kind == "f":
-            same = given == np.where(missing, 0, decoded).astype(given.dtype)
-        elif given.dtype.kind in "mM" and form.dtype == np.float64:
-            same = np.abs(given - decoded) <= _FLOAT_PRECISION
+            same = (elements == decoded) | near
+        elif elements.dtype.kind in "biu" and decoded.dtype.kind == "f":
+            same = elements == np.where(missing, 0, decoded).astype(elements.dtype)
+        elif elements.dtype.kind in "mM" and form.dtype == np.float64:
+            same = np.abs(elements - decoded) <= _FLOAT_PRECISION
         else:
-            same = given == decoded
+            same = elements == decoded
     return np.asarray((missing != is_missing(decoded)) | (~missing & ~same), bool)
 
 
-def _tolerance(given: NDArray, decoded: NDArray, form: StoredForm) -> Any:
+def _tolerance(elements: NDArray, decoded: NDArray, form: StoredForm) -> Any:
     """Return how much rounding to the stored data type and scale changes given numbers at most."""
     to_integers = form.dtype.kind in "iu" and (form.is_scaled or form.is_new)
     if not to_integers and form.dtype.kind not in "fc":
@@ -286,9 +286,9 @@ def _tolerance(given: NDArray, decoded: NDArray, form: StoredForm) -> Any:
     offset = abs(float(form.encoding.get("add_offset", 0)))
     rounding = 0.501 * scale if to_integers else float(np.finfo(form.dtype).smallest_subnormal)
     # xarray packs integers in the coarser of both data types.
-    dtypes = (given.dtype, decoded.dtype) if to_integers else (form.dtype,)
+    dtypes = (elements.dtype, decoded.dtype) if to_integers else (form.dtype,)
     eps = max(float(np.finfo(t).eps) for t in dtypes if t.kind in "fc")
-    return rounding + 4 * eps * (np.abs(given).astype(np.float64) + offset)
+    return rounding + 4 * eps * (np.abs(elements).astype(np.float64) + offset)
 
 
 def _error_message(form: StoredForm, reason: str) -> str:

@@ -119,11 +119,11 @@ def normalize_lengths(name: Hashable, key: str, variable: Variable, *, explicit:
     if they come from the data; otherwise ValueError, as for lengths that are not positive, and
     TypeError for those that are not integers.
     """
-    given = variable.encoding.get(key)
-    if given is None or isinstance(given, str | Mapping):
-        return None if isinstance(given, str) and given == "auto" and key == "chunks" else given
-    lengths = [given] * variable.ndim if np.ndim(given) == 0 else list(given)
-    where = f"encoding[{key!r}]={given!r} of the variable {name!r}"
+    value = variable.encoding.get(key)
+    if value is None or isinstance(value, str | Mapping):
+        return None if isinstance(value, str) and value == "auto" and key == "chunks" else value
+    lengths = [value] * variable.ndim if np.ndim(value) == 0 else list(value)
+    where = f"encoding[{key!r}]={value!r} of the variable {name!r}"
     if len(lengths) != variable.ndim:
         if not explicit:
             return None

@@ -64,12 +64,12 @@ def stored_arrays(
     write_empty_chunks: bool | None,
 ) -> dict[str, Array]:
     """Return the named arrays directly below a group that exist; only their documents are read."""
-    found = concurrent_map(
+    arrays = concurrent_map(
         [*names], lambda name: format_.read(store, path_of(path, name)), store.max_concurrency
     )
     return {
         name: array_at(store, path_of(path, name), format_, metadata, write_empty_chunks)
-        for name, metadata in found
+        for name, metadata in arrays
         if isinstance(metadata, ArrayMetadata)
     }
 

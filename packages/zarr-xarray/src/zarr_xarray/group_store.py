@@ -74,8 +74,8 @@ def is_opened_here(store_like: Any) -> bool:
 
     A given store may be returned within a cache, which must not be closed either.
     """
-    given = store_like if isinstance(store_like, Store) else getattr(store_like, "store", None)
-    return not isinstance(given, Store)
+    store = store_like if isinstance(store_like, Store) else getattr(store_like, "store", None)
+    return not isinstance(store, Store)
 
 
 def open_readable_group(

@@ -125,8 +125,8 @@ def to_zarr(
         raise ValueError("append_dim is not supported for trees; append to each node separately")
     mode_chosen = _xarray.choose_mode(mode=mode, append_dim=append_dim, region=region)
     nodes = _nodes(data, write_inherited_coords)
-    given = dict(encoding or {})
-    if tree and (unknown := given.keys() - {node.path for _, node in _subtree(data)}):
+    encodings = dict(encoding or {})
+    if tree and (unknown := encodings.keys() - {node.path for _, node in _subtree(data)}):
         raise ValueError(f"unexpected encoding group name(s) provided: {unknown}")
     target = open_target(
         store, mode_chosen, group,
@@ -142,7 +142,7 @@ def to_zarr(
         with rollback:
             for path, dataset, key in nodes:
                 node = root if not path else root.get_child_store(path)
-                own = _accept_v2_names(given.get(key) if tree else given)
+                own = _accept_v2_names(encodings.get(key) if tree else encodings)
                 dataset = node.in_region(dataset)
                 node.check_encoding(own, dataset.variables)
                 _xarray.dump_to_store(dataset, node, writer, encoding=own)
@@ -201,10 +201,10 @@ def as_dataset(array: DataArray) -> Dataset:
 def _accept_v2_names(encoding: Mapping[Any, Any] | None) -> dict[Any, Any]:
     """Return encodings with ``compressor``, the name of zarr-python 2, replaced."""
     accepted = {}
-    for name, given in (encoding or {}).items():
-        accepted[name] = given
-        if isinstance(given, Mapping) and "compressor" in given:
-            own = dict(given)
+    for name, members in (encoding or {}).items():
+        accepted[name] = members
+        if isinstance(members, Mapping) and "compressor" in members:
+            own = dict(members)
             own["compressors"] = own.pop("compressor")
             accepted[name] = own
     return accepted

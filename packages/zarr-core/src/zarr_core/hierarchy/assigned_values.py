@@ -110,12 +110,12 @@ def _check_representable(value: Any, dtype: np.dtype[Any]) -> None:
         with suppress(ValueError):  # nested sequences of different lengths
             converted = np.asarray(value)
             value = converted if converted.dtype.kind in "biumMO" else value
-    given = getattr(value, "dtype", _OBJECT)
+    source = getattr(value, "dtype", _OBJECT)
     items: Any = ()
-    is_object = given == _OBJECT or hasattr(given, "na_object")
+    is_object = source == _OBJECT or hasattr(source, "na_object")
     if is_object and dtype.kind in "TSUb" and not isinstance(value, str | bytes | bool):
         items = np.asarray(value, _OBJECT).flat
-    elif isinstance(given, np.dtype) and given.kind in "mM" and dtype.kind not in "mMOV":
+    elif isinstance(source, np.dtype) and source.kind in "mM" and dtype.kind not in "mMOV":
         items = np.asarray(value)[np.isnat(value)]
     for item in items:
         try:

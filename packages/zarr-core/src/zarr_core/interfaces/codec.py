@@ -93,13 +93,13 @@ class Codec(ABC):  # noqa: B024 - the kinds have the methods
         TypeError
             If the class has arguments and is not a data class.
         """
-        found: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
-        if not found and signature(type(self)).parameters:
+        members: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        if not members and signature(type(self)).parameters:
             raise TypeError(
                 f"{type(self).__name__} does not define its configuration: use a data class "
                 "whose fields are the arguments, or define to_configuration"
             )
-        values = ((field.name, getattr(self, field.name)) for field in found if field.init)
+        values = ((field.name, getattr(self, field.name)) for field in members if field.init)
         return {name: value for name, value in values if value is not None}
 
     @property

@@ -99,19 +99,19 @@ def _filters(attributes: dict[str, Any]) -> list[dict[str, Any]] | None:
     MetadataValidationError
         If a codec has no id; ``location`` is empty.
     """
-    given = attributes.get(FILTERS)
-    if not isinstance(given, list) or not given:
+    filters = attributes.get(FILTERS)
+    if not isinstance(filters, list) or not filters:
         return None
-    if not all(isinstance(item, dict) for item in given):
+    if not all(isinstance(item, dict) for item in filters):
         return None
     problems = [
         ValidationProblem(f"/filters/{number}/id", "must be the name of a codec")
-        for number, item in enumerate(given)
+        for number, item in enumerate(filters)
         if not isinstance(item.get("id"), str)
     ]
     if problems:
         raise MetadataValidationError("", problems)
-    return given
+    return filters
 
 
 def _read_compressor(

@@ -95,13 +95,13 @@ def _read_codecs(
         order = order or "little"
     typesize = (nearest.item_size if nearest is not None else None) or 1
     before = transposed(ndim) if layout == "F" else []
-    given = document.get("codecs", [])
+    definitions = document.get("codecs", [])
     if order == "mixed":
         assert nearest is not None, "it has a byte order"
         # Fields of several byte orders, which only this codec supports.
         before = [*before, ExtensionDefinition(V2_FILTERS, {"dtype": nearest.value, "codecs": []})]
-        return before + codecs.read_codecs(given, None, typesize, serialised=True)
-    return before + codecs.read_codecs(given, order, typesize)
+        return before + codecs.read_codecs(definitions, None, typesize, serialised=True)
+    return before + codecs.read_codecs(definitions, order, typesize)
 
 
 def _read_layout(layout: dict[str, Any]) -> ExtensionDefinition:

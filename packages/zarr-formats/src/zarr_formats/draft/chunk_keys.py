@@ -48,17 +48,17 @@ class DraftEncoding(ChunkKeyEncoding):
         ExtensionConfigurationError
             If the separator or the key of a scalar is invalid.
         """
-        given: dict[str, Any] = {"separator": "/", "scalar": "c", **definition.configuration}
+        members: dict[str, Any] = {"separator": "/", "scalar": "c", **definition.configuration}
         problems = [
             ValidationProblem(
                 f"/configuration/{member}", f"must be {' or '.join(allowed)}, not {value!r}"
             )
             for member, allowed in (("separator", ("/", ".")), ("scalar", ("c", "c0")))
-            if (value := given[member]) not in allowed
+            if (value := members[member]) not in allowed
         ]
         if problems:
             raise ExtensionConfigurationError("chunk_key_encoding", definition.name, "", problems)
-        return cls(given["separator"], given["scalar"])
+        return cls(members["separator"], members["scalar"])
 
     def to_definition(self) -> ExtensionDefinition:
         """Return the definition."""

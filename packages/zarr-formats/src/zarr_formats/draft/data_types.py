@@ -93,10 +93,10 @@ def read_data_type(value: Any, pointer: str = "/data_type") -> DraftType:
                 'with "extension" and "type"',
             )
         return named
-    given = value.get("fallback", [])
+    others = value.get("fallback", [])
     fallbacks = tuple(
         read_data_type(item, f"{pointer}/fallback/{number}")
-        for number, item in enumerate(given if isinstance(given, list) else [given])
+        for number, item in enumerate(others if isinstance(others, list) else [others])
     )
     match = _URI(value["extension"])
     if match is None:

@@ -42,56 +42,56 @@ def codec_of(compression: Mapping[str, Any], item_size: int) -> ExtensionDefinit
         None for ``raw``.  Types that are not known here become names that begin with
         ``n5.``, under which plugins may provide them.
     """
-    given = dict(compression)
-    match given.pop("type"):
+    members = dict(compression)
+    match members.pop("type"):
         case "raw":
             return None
         case "gzip":
-            level = given.get("level", -1)
-            name = "numcodecs.zlib" if given.get("useZlib") else "gzip"
+            level = members.get("level", -1)
+            name = "numcodecs.zlib" if members.get("useZlib") else "gzip"
             return ExtensionDefinition(name, {"level": _ZLIB_LEVEL if level == -1 else level})
         case "bzip2":
-            return ExtensionDefinition("numcodecs.bz2", {"level": given.get("blockSize", 9)})
+            return ExtensionDefinition("numcodecs.bz2", {"level": members.get("blockSize", 9)})
         case "xz":
-            return _lzma({"format": _XZ, "preset": given.get("preset", 6)})
+            return _lzma({"format": _XZ, "preset": members.get("preset", 6)})
         case "lzma":
-            return _lzma(given)
-        case "lz4" if "acceleration" in given:
-            return ExtensionDefinition("n5.lz4", {"acceleration": given["acceleration"]})
+            return _lzma(members)
+        case "lz4" if "acceleration" in members:
+            return ExtensionDefinition("n5.lz4", {"acceleration": members["acceleration"]})
         case "lz4":
-            return ExtensionDefinition("n5.lz4", {"blockSize": given.get("blockSize", 1 << 16)})
+            return ExtensionDefinition("n5.lz4", {"blockSize": members.get("blockSize", 1 << 16)})
         case "zstd":
-            checksum = given.get("checksum", False)
+            checksum = members.get("checksum", False)
             return ExtensionDefinition(
-                "zstd", {"level": given.get("level", 3), "checksum": checksum}
+                "zstd", {"level": members.get("level", 3), "checksum": checksum}
             )
         case "blosc":
-            return _blosc(given, item_size)
-        case other if "id" in given:  # zarr-python wrote it
-            del given["id"]
-            return ExtensionDefinition(f"numcodecs.{other}", given)
+            return _blosc(members, item_size)
+        case other if "id" in members:  # zarr-python wrote it
+            del members["id"]
+            return ExtensionDefinition(f"numcodecs.{other}", members)
         case other:
-            return ExtensionDefinition(f"n5.{other}", given)
+            return ExtensionDefinition(f"n5.{other}", members)
 
 
-def _lzma(given: Mapping[str, Any]) -> ExtensionDefinition:
+def _lzma(members: Mapping[str, Any]) -> ExtensionDefinition:
     defaults = {"format": _XZ, "check": -1, "preset": None, "filters": None}
     return ExtensionDefinition(
-        "numcodecs.lzma", {name: given.get(name, value) for name, value in defaults.items()}
+        "numcodecs.lzma", {name: members.get(name, value) for name, value in defaults.items()}
     )
 
 
-def _blosc(given: Mapping[str, Any], item_size: int) -> ExtensionDefinition:
+def _blosc(members: Mapping[str, Any], item_size: int) -> ExtensionDefinition:
     typesize = item_size if 0 < item_size <= _LARGEST_TYPESIZE else 1
-    shuffle = given["shuffle"]
+    shuffle = members["shuffle"]
     if shuffle == -1:  # chosen by the size of an element
         shuffle = 2 if typesize == 1 else 1
     configuration: dict[str, JSON] = {
-        "cname": given["cname"],
-        "clevel": given["clevel"],
+        "cname": members["cname"],
+        "clevel": members["clevel"],
         "shuffle": _SHUFFLES[shuffle],
         "typesize": typesize,
-        "blocksize": given.get("blocksize", 0),
+        "blocksize": members.get("blocksize", 0),
     }
     return ExtensionDefinition("blosc", configuration)
 
@@ -109,29 +109,29 @@ def compression_of(definition: ExtensionDefinition | None) -> dict[str, JSON]:
     """
     if definition is None:
         return {"type": "raw"}
-    given: Mapping[str, Any] = definition.configuration
+    members: Mapping[str, Any] = definition.configuration
     match definition.name:
         case "gzip" | "numcodecs.gzip":
-            return {"type": "gzip", "level": given.get("level", -1), "useZlib": False}
+            return {"type": "gzip", "level": members.get("level", -1), "useZlib": False}
         case "numcodecs.zlib":
-            return {"type": "gzip", "level": given.get("level", -1), "useZlib": True}
+            return {"type": "gzip", "level": members.get("level", -1), "useZlib": True}
         case "numcodecs.bz2":
-            return {"type": "bzip2", "blockSize": given.get("level", 1)}
-        case "numcodecs.lzma" if _is_xz(given):
-            preset = given.get("preset")
+            return {"type": "bzip2", "blockSize": members.get("level", 1)}
+        case "numcodecs.lzma" if _is_xz(members):
+            preset = members.get("preset")
             return {"type": "xz", "preset": 6 if preset is None else preset}
         case "numcodecs.lz4":
             return {"type": "lz4", "blockSize": 1 << 16}
-        case "n5.lz4" if given.get("acceleration") is not None:
-            return {"type": "lz4", "id": "lz4", "acceleration": given["acceleration"]}
+        case "n5.lz4" if members.get("acceleration") is not None:
+            return {"type": "lz4", "id": "lz4", "acceleration": members["acceleration"]}
         case "n5.lz4":
-            return {"type": "lz4", "blockSize": given.get("blockSize", 1 << 16)}
+            return {"type": "lz4", "blockSize": members.get("blockSize", 1 << 16)}
         case "zstd" | "numcodecs.zstd":
-            return {"type": "zstd", "level": given.get("level", 0)}
+            return {"type": "zstd", "level": members.get("level", 0)}
         case "blosc" | "numcodecs.blosc":
-            return _from_blosc(given)
+            return _from_blosc(members)
         case name if name.startswith("n5.") and name != "n5.block":
-            return {"type": name.removeprefix("n5."), **given}
+            return {"type": name.removeprefix("n5."), **members}
         case name:
             raise ValueError(
                 f"N5 does not support the compressor {name!r}; choose none, gzip, numcodecs.zlib, "
@@ -139,21 +139,21 @@ def compression_of(definition: ExtensionDefinition | None) -> dict[str, JSON]:
             )
 
 
-def _is_xz(given: Mapping[str, Any]) -> bool:
+def _is_xz(members: Mapping[str, Any]) -> bool:
     """Whether the Java library reads what is written so."""
     return (
-        given.get("format", _XZ) == _XZ
-        and given.get("check", -1) in (-1, _LARGEST_CHECK)
-        and not given.get("filters")
+        members.get("format", _XZ) == _XZ
+        and members.get("check", -1) in (-1, _LARGEST_CHECK)
+        and not members.get("filters")
     )
 
 
-def _from_blosc(given: Mapping[str, Any]) -> dict[str, JSON]:
-    shuffle = given.get("shuffle", 1)
+def _from_blosc(members: Mapping[str, Any]) -> dict[str, JSON]:
+    shuffle = members.get("shuffle", 1)
     return {
         "type": "blosc",
-        "cname": given.get("cname", "lz4"),
-        "clevel": given.get("clevel", 5),
+        "cname": members.get("cname", "lz4"),
+        "clevel": members.get("clevel", 5),
         "shuffle": _SHUFFLES.index(shuffle) if isinstance(shuffle, str) else shuffle,
-        "blocksize": given.get("blocksize", 0),
+        "blocksize": members.get("blocksize", 0),
     }

@@ -117,14 +117,14 @@ def _read_missing(
     codecs, cache = reader.codecs, reader.cache
     inner: Any = codecs.inner_codecs
     shape = inner.decoded.shape
-    first = [min(axis) for axis in zip(*(it.chunk_coords for it in missing), strict=True)]
-    last = [max(axis) for axis in zip(*(it.chunk_coords for it in missing), strict=True)]
+    first = [min(axis) for axis in zip(*(item.chunk_coords for item in missing), strict=True)]
+    last = [max(axis) for axis in zip(*(item.chunk_coords for item in missing), strict=True)]
     count = prod(stop - start + 1 for start, stop in zip(first, last, strict=True))
     boxes: list[_Box]
     if count <= 2 * len(missing):  # one read of all, and of a few others
         boxes = [(first, last, missing)]
     else:
-        boxes = [([*it.chunk_coords], [*it.chunk_coords], [it]) for it in missing]
+        boxes = [([*item.chunk_coords], [*item.chunk_coords], [item]) for item in missing]
     chunks: list[tuple[ChunkProjection, Array]] = []
     generation: str | None = None
 
@@ -172,7 +172,7 @@ def _decode_box(
         min((number + 1) * length, size)
         for number, length, size in zip(last, shape, codecs.decoded.shape, strict=True)
     ]
-    part = BasicIndexer(tuple(slice(*it, 1) for it in zip(starts, stops, strict=True)))
+    part = BasicIndexer(tuple(slice(*ends, 1) for ends in zip(starts, stops, strict=True)))
     elements = np.empty(part.shape, codecs.dtype)
     codecs.partial_decode(value, part, elements)
     for projection in missing:

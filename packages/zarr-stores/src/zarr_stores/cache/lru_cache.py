@@ -112,12 +112,12 @@ class LRUCacheStore(MemoryCachingStore):
         return reader
 
     def generation(self, key: str) -> str | None:
-        found = self.inner.generation(key)
+        generation = self.inner.generation(key)
         pool, name = self.cache.pool, self.cache.prefix + key
         known = pool.generation(name)
-        if known is None or known.generation != found:
+        if known is None or known.generation != generation:
             pool.forget(name)
-        return found
+        return generation
 
     # Not cached.
     exists = WrapperStore.exists

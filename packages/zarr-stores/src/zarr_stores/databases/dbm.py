@@ -118,8 +118,10 @@ class DBMStore(DatabaseStore):
     def _list(self, prefix: str) -> list[str]:
         with self._opened("r") as database:
             names = () if database is None else list(database.keys())
-        found = (it if isinstance(it, str) else it.decode(errors=INVALID_NAMES) for it in names)
-        return [name for name in found if name.startswith(prefix)]
+        keys = (
+            item if isinstance(item, str) else item.decode(errors=INVALID_NAMES) for item in names
+        )
+        return [name for name in keys if name.startswith(prefix)]
 
     def _failures(self) -> tuple[type[BaseException], ...]:
         return (Exception,)  # the errors of the backends have no common base class
@@ -180,26 +182,26 @@ class DBMStore(DatabaseStore):
         return True
 
     def _open(self, flag: str) -> Any:
-        found = whichdb(self.path)
-        if found == "" and not os.path.getsize(self.path):
-            found = None  # another process creates it, or was killed before it wrote anything
-        if found is None and flag != "c":
+        flavour = whichdb(self.path)
+        if flavour == "" and not os.path.getsize(self.path):
+            flavour = None  # another process creates it, or was killed before it wrote anything
+        if flavour is None and flag != "c":
             return None
         if flag == "c":
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
         if callable(self._backend):
             return self._backend(self.path, flag)
-        berkeley = _berkeley(self.path) if found in ("", "dbhash") else None
-        if berkeley is not None or (found is None and self._backend == "berkeley"):
+        berkeley = _berkeley(self.path) if flavour in ("", "dbhash") else None
+        if berkeley is not None or (flavour is None and self._backend == "berkeley"):
             with required("berkeleydb", "berkeleydb", self):
                 module = importlib.import_module("berkeleydb")
             return getattr(module, berkeley or "btopen")(self.path, flag)
-        if found == "" and not is_sqlite_file(self.path):
+        if flavour == "" and not is_sqlite_file(self.path):
             raise StoreError(
                 "the file is not a DBM database, or its backend is not supported by this Python",
                 self,
             )
-        name = found or f"dbm.{self._backend or 'sqlite3'}"
+        name = flavour or f"dbm.{self._backend or 'sqlite3'}"
         if name == "dbm.sqlite3" or is_sqlite_file(self.path):
             return SQLiteTable(self.path, flag)
         try:

@@ -18,8 +18,11 @@ _TIMEOUT = 60.0  # seconds to wait for another process
 
 def is_sqlite_file(path: str) -> bool:
     """Return whether a file is an SQLite database."""
-    with suppress(FileNotFoundError, IsADirectoryError, NotADirectoryError), open(path, "rb") as it:
-        return it.read(len(_MAGIC)) == _MAGIC
+    with (
+        suppress(FileNotFoundError, IsADirectoryError, NotADirectoryError),
+        open(path, "rb") as file,
+    ):
+        return file.read(len(_MAGIC)) == _MAGIC
     return False
 
 
@@ -61,8 +64,8 @@ class SQLiteTable:
         self._cursor.execute("DELETE FROM Dict WHERE key = ?", (name,))
 
     def __contains__(self, name: bytes) -> bool:
-        found = self._cursor.execute("SELECT 1 FROM Dict WHERE key = ?", (name,)).fetchone()
-        return found is not None
+        row = self._cursor.execute("SELECT 1 FROM Dict WHERE key = ?", (name,)).fetchone()
+        return row is not None
 
     def keys(self) -> Iterator[bytes]:
         """Iterate over the keys."""

@@ -91,11 +91,13 @@ class LMDBStore(SortedStore, DatabaseStore):
         close_before_fork(self)
 
     @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+    def from_object(cls, location: Any, *, read_only: bool = False, **options: Any) -> Store | None:
         """Create a store from the path of a file, or of an LMDB environment."""
-        if not isinstance(place, str) or (os.path.isdir(place) and not is_environment(place)):
+        if not isinstance(location, str) or (
+            os.path.isdir(location) and not is_environment(location)
+        ):
             return None
-        return cls.from_url(place, read_only=read_only, **options)
+        return cls.from_url(location, read_only=read_only, **options)
 
     # --- readable ---
 
@@ -168,9 +170,9 @@ class LMDBStore(SortedStore, DatabaseStore):
             if transaction is None:
                 return
             with transaction.cursor() as cursor:
-                found = cursor.set_range(first) if first else cursor.first()
-                while found and bytes(cursor.key()).startswith(first):
-                    found = cursor.delete()  # moves on to the next
+                exists = cursor.set_range(first) if first else cursor.first()
+                while exists and bytes(cursor.key()).startswith(first):
+                    exists = cursor.delete()  # moves on to the next
 
     def _swap(self, key: str, expected: bytes | None, new: bytes | None) -> bool:
         name = key.encode()
@@ -206,12 +208,12 @@ class LMDBStore(SortedStore, DatabaseStore):
             if transaction is None:
                 return names
             with transaction.cursor() as cursor:
-                found = cursor.set_range(first) if first else cursor.first()
-                while found and (key := cursor.key()).startswith(first):
+                exists = cursor.set_range(first) if first else cursor.first()
+                while exists and (key := cursor.key()).startswith(first):
                     head, slash, _ = key[len(first) :].partition(b"/")
                     names.append(prefix + (head + slash).decode(errors=INVALID_NAMES))
                     # "0" follows "/": skips all deeper keys
-                    found = cursor.set_range(first + head + b"0") if slash else cursor.next()
+                    exists = cursor.set_range(first + head + b"0") if slash else cursor.next()
         return names
 
     # --- lifetime ---

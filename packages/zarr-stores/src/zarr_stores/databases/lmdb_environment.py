@@ -143,7 +143,7 @@ class MappedReader(ByteReader):
 
 
 def _open_readers() -> list[MappedReader]:
-    return [reader for it in list(_readers.values()) if (reader := it()) is not None]
+    return [reader for reference in list(_readers.values()) if (reader := reference()) is not None]
 
 
 def close_before_fork(store: Store) -> None:
@@ -158,8 +158,8 @@ def _before_fork() -> None:
     environments = list(_environments.values())
     until = time.monotonic() + _FORK_TIMEOUT
     while True:
-        for it in _stores.valuerefs():  # other threads may add stores
-            store = it()
+        for reference in _stores.valuerefs():  # other threads may add stores
+            store = reference()
             if store is not None:
                 store.close()
         for reader in _open_readers():

@@ -99,7 +99,7 @@ class MongoDBStore(SortedStore, ServerStore):
             "retryReads": False,  # ``request`` repeats them
             **self._options,
         }
-        secrets = {word: it for word, it in self._secrets.items() if word != "password"}
+        secrets = {word: value for word, value in self._secrets.items() if word != "password"}
         password = self._password()
         if self.user:
             secrets |= {"username": self.user, "password": password}
@@ -109,7 +109,9 @@ class MongoDBStore(SortedStore, ServerStore):
             database = client.get_default_database()
             # By default writes are acknowledged after they are in the journal.
             concern = client.write_concern.document or {"w": "majority", "j": True}
-            concern = WriteConcern(**{_CONCERN.get(word, word): it for word, it in concern.items()})
+            concern = WriteConcern(
+                **{_CONCERN.get(word, word): value for word, value in concern.items()}
+            )
             return client, database.get_collection(
                 self._location["collection"], write_concern=concern
             )
@@ -168,11 +170,11 @@ class MongoDBStore(SortedStore, ServerStore):
     # --- operations ---
 
     def _get(self, key: str) -> bytes | None:
-        found = self._collection.find_one({"key": key}, _VALUE)
-        return None if found is None else self._value(key, found)
+        document = self._collection.find_one({"key": key}, _VALUE)
+        return None if document is None else self._value(key, document)
 
-    def _value(self, key: str, found: Mapping[str, Any]) -> bytes:
-        value = found.get("value")
+    def _value(self, key: str, document: Mapping[str, Any]) -> bytes:
+        value = document.get("value")
         if isinstance(value, bytes):
             return value
         raise StoreReadError("the field 'value' of the document is not binary", self, key)
@@ -187,8 +189,8 @@ class MongoDBStore(SortedStore, ServerStore):
             self._collection.delete_many({"key": {"$in": keys[first : first + _BATCH_SIZE]}})
 
     def _list(self, prefix: str) -> list[str]:
-        found = self._collection.find(_below(prefix), {"key": 1, "_id": 0})
-        return [key for document in found if is_key(key := document["key"])]
+        documents = self._collection.find(_below(prefix), {"key": 1, "_id": 0})
+        return [key for document in documents if is_key(key := document["key"])]
 
     def _look(self, key: str) -> AbstractContextManager[tuple[bytes | None, Any]]:
         """Return a value, and a filter that matches only this generation of it."""
@@ -196,12 +198,12 @@ class MongoDBStore(SortedStore, ServerStore):
         def work() -> Any:
             return self._collection.find_one({"key": key}, {**_VALUE, "version": 1})
 
-        found = self.request(key, StoreReadError, "read", work)
-        if found is None:
+        document = self.request(key, StoreReadError, "read", work)
+        if document is None:
             return nullcontext((None, None))
-        value = self._value(key, found)
-        if "version" in found:
-            return nullcontext((value, {"key": key, "version": found["version"]}))
+        value = self._value(key, document)
+        if "version" in document:
+            return nullcontext((value, {"key": key, "version": document["version"]}))
         # Written by zarr-python 2.
         return nullcontext((value, {"key": key, "value": value, "version": {"$exists": False}}))
 
@@ -224,16 +226,16 @@ class MongoDBStore(SortedStore, ServerStore):
             else:
                 return True
         # The client library may have repeated a request that the server had processed.
-        found = collection.find_one({"key": key}, {"version": 1})
-        return found is not None and found.get("version") == document["version"]
+        current = collection.find_one({"key": key}, {"version": 1})
+        return current is not None and current.get("version") == document["version"]
 
     # --- faster ways ---
 
     def _get_parts(self, requested: Sequence[tuple[str, ByteRange]]) -> Values:
         keys = list({key for key, _ in requested})
         values: dict[str, bytes] = {}
-        for found in self._collection.find({"key": {"$in": keys}}, {**_VALUE, "key": 1}):
-            values[found["key"]] = self._value(found["key"], found)
+        for document in self._collection.find({"key": {"$in": keys}}, {**_VALUE, "key": 1}):
+            values[document["key"]] = self._value(document["key"], document)
         return [
             None if key not in values else values[key][slice(*part.within(len(values[key])))]
             for key, part in requested
@@ -258,7 +260,7 @@ class MongoDBStore(SortedStore, ServerStore):
             {"$project": {"parts": parts}},
             {"$group": {"_id": name}},
         ]
-        return [prefix + found["_id"] for found in self._collection.aggregate(steps)]
+        return [prefix + document["_id"] for document in self._collection.aggregate(steps)]
 
 
 _VALUE: Final = {"value": 1, "_id": 0}

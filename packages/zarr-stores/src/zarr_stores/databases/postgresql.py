@@ -129,7 +129,7 @@ class PostgreSQLStore(SortedStore, ServerStore):
             "password": self._password(),
         }
         return Connections(
-            {word: it for word, it in options.items() if it is not None}, self._timeout
+            {word: value for word, value in options.items() if value is not None}, self._timeout
         )
 
     @staticmethod
@@ -300,11 +300,11 @@ class _RowReader(ByteReader):
         if not requested:
             return
         lengths = [len(buffer) for _, buffer in requested]
-        found = self._read([start for start, _ in requested], lengths)
-        if not found:
+        answers = self._read([start for start, _ in requested], lengths)
+        if not answers:
             raise replaced(self._store, self._key)
-        if [len(data) for data in found] != lengths:
+        if [len(data) for data in answers] != lengths:
             reason = "the server returned fewer bytes than requested"
             raise StoreReadError(reason, self._store, self._key)
-        for (_, buffer), data in zip(requested, found, strict=True):
+        for (_, buffer), data in zip(requested, answers, strict=True):
             buffer[:] = data

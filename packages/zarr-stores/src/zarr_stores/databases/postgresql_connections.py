@@ -50,11 +50,11 @@ class TimeoutConnection(Connection[Any]):
             wanted = next(gen)
             poll.register(self.pgconn.socket, _EVENTS[wanted])
             while True:
-                found = poll.poll(self.limit_ms)
-                if not found:
+                events = poll.poll(self.limit_ms)
+                if not events:
                     self.pgconn.finish()
                     raise OperationalError(f"no response within {self.limit_ms / 1000:g} s")
-                event = found[0][1]
+                event = events[0][1]
                 ready = (1 if event & _READY_TO_READ else 0) | (2 if event & select.POLLOUT else 0)
                 before, wanted = wanted, gen.send(ready)
                 if wanted != before:
@@ -79,8 +79,8 @@ class Connections:
         """Return the rows of a query; none if the table does not exist."""
         try:
             with self.connection() as connection:
-                found: list[Any] = connection.cursor(binary=True).execute(sql, values).fetchall()
-                return found
+                result: list[Any] = connection.cursor(binary=True).execute(sql, values).fetchall()
+                return result
         except UndefinedTable:
             return []
 

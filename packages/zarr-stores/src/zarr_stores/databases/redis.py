@@ -162,8 +162,8 @@ class RedisStore(ServerStore):
         pipeline = self._opened().pipeline(transaction=False)
         for command in commands:
             pipeline.execute_command(*command)
-        found: list[Any] = pipeline.execute()
-        return found
+        answers: list[Any] = pipeline.execute()
+        return answers
 
     # --- operations ---
 
@@ -185,8 +185,8 @@ class RedisStore(ServerStore):
         pattern = f"{self._head}{prefix}".translate(_SPECIAL) + "*"
         skip = len(self._head.encode())
         # SCAN may return a key more than once.
-        found = dict.fromkeys(self._opened().scan_iter(pattern, count=5000))
-        return [name[skip:].decode(errors=INVALID_NAMES) for name in found]
+        names = dict.fromkeys(self._opened().scan_iter(pattern, count=5000))
+        return [name[skip:].decode(errors=INVALID_NAMES) for name in names]
 
     def _swap(self, key: str, expected: bytes | None, new: bytes | None) -> bool:
         checksum = "" if expected is None else sha1(expected, usedforsecurity=False).hexdigest()
@@ -218,10 +218,10 @@ class RedisStore(ServerStore):
             for key, part in requested
             for command in (_part(self._head + key, part), ("EXISTS", self._head + key))
         ]
-        found = iter(self._pipelined(*commands))
+        answers = iter(self._pipelined(*commands))
         return [
             data[: part.length] if data or is_there else None
-            for (_, part), data, is_there in zip(requested, found, found, strict=True)
+            for (_, part), data, is_there in zip(requested, answers, answers, strict=True)
         ]
 
     def getsize(self, key: str) -> int | None:

@@ -97,31 +97,31 @@ class ServerStore(KeyValueStore):
         self.read_only = read_only
         self._hosts = self._hosts.lower().removesuffix(f":{self.port}")
         self._path = unquote(parts.path)
-        given = {**dict(parse_qsl(parts.query, keep_blank_values=True)), **options}
+        merged = {**dict(parse_qsl(parts.query, keep_blank_values=True)), **options}
 
         def number(kind: Callable[[Any], Any], option: str, usual: Any) -> Any:
             try:
-                return kind(given.pop(option, usual))
+                return kind(merged.pop(option, usual))
             except ValueError:
                 raise StoreError(f"the option {option} is not a number") from None
 
         self._timeout = number(float, "timeout", timeout)
         self._connect_timeout = number(float, "connect_timeout", connect_timeout)
         self._retry_timeout = number(float, "retry_timeout", retry_timeout)
-        if max_concurrency is not None or "max_concurrency" in given:
+        if max_concurrency is not None or "max_concurrency" in merged:
             self.max_concurrency = max(1, number(int, "max_concurrency", max_concurrency))
-        self._variable = given.pop("password_variable", password_variable)
+        self._variable = merged.pop("password_variable", password_variable)
         if password:
-            given["password"] = unquote(password)
-        hidden = [word for word in given if word.lower() in self.secrets]
-        self._secrets = {word: given.pop(word) for word in hidden}
+            merged["password"] = unquote(password)
+        hidden = [word for word in merged if word.lower() in self.secrets]
+        self._secrets = {word: merged.pop(word) for word in hidden}
         self._location = {
-            word: str(given.pop(word, usual)) for word, usual in self.location_options.items()
+            word: str(merged.pop(word, usual)) for word, usual in self.location_options.items()
         }
         self._options: dict[str, Any] = {}  # the URL in a message reads it
-        if given:  # only these require importing the client library
-            check_options(given.keys(), self._known_options(given), self)
-        self._options = given
+        if merged:  # only these require importing the client library
+            check_options(merged.keys(), self._known_options(merged), self)
+        self._options = merged
         self._server = type(self), self._hosts
         self._resources: Any = None
         self._closing: weakref.finalize[..., Any] | None = None
@@ -137,20 +137,20 @@ class ServerStore(KeyValueStore):
     def library_options(self) -> Iterable[str]:
         """Return the names of the options of the client library."""
 
-    def _known_options(self, given: Iterable[str]) -> frozenset[str]:
+    def _known_options(self, names: Iterable[str]) -> frozenset[str]:
         """Return the names of all options."""
         try:
-            found = frozenset(self.library_options())
+            arguments = frozenset(self.library_options())
         except ImportError as error:
             reason = (
-                f"the options {', '.join(sorted(given))} require the package {self.library}: "
+                f"the options {', '.join(sorted(names))} require the package {self.library}: "
                 f"pip install 'zarr-stores[{self.schemes[0]}]'"
             )
             raise StoreError(reason, self) from error
-        known = found | self.secrets | self.location_options.keys() | _COMMON_OPTIONS
+        known = arguments | self.secrets | self.location_options.keys() | _COMMON_OPTIONS
         if self.ignores_case:
             folded = {name.lower() for name in known}
-            known |= {name for name in given if name.lower() in folded}
+            known |= {name for name in names if name.lower() in folded}
         return known
 
     # --- location ---
@@ -159,7 +159,9 @@ class ServerStore(KeyValueStore):
     def url(self) -> str:
         user = f"{quote(self.user)}@" if self.user else ""
         chosen = {
-            word: it for word, it in self._location.items() if it != self.location_options[word]
+            word: value
+            for word, value in self._location.items()
+            if value != self.location_options[word]
         }
         chosen |= {word: self._options[word] for word in self._options if word in self.url_options}
         query = f"?{urlencode(chosen, quote_via=quote)}" if chosen else ""
@@ -176,7 +178,7 @@ class ServerStore(KeyValueStore):
                 self,
             )
         options: dict[str, Any] = {
-            word: it for word, it in self._options.items() if word not in self.url_options
+            word: value for word, value in self._options.items() if word not in self.url_options
         }
         if self._variable:
             options["password_variable"] = self._variable

@@ -72,7 +72,7 @@ class Connections:
                     return None
                 cursor = connection.cursor()
                 self._cursors = [
-                    *(it for it in self._cursors if it() is not None),
+                    *(reference for reference in self._cursors if reference() is not None),
                     weakref.ref(cursor),
                 ]
                 return cursor
@@ -103,13 +103,14 @@ class Connections:
 
     def is_busy(self) -> bool:
         """Return whether a thread is using the database."""
-        readers = [one for it in tuple(self.readers.values()) if (one := it()) is not None]
-        self._cursors = [it for it in self._cursors if it() is not None]
-        lent = [it for made in self._cursors if (it := made()) is not None and _is_open(it)]
+        readers = [one for item in tuple(self.readers.values()) if (one := item()) is not None]
+        self._cursors = [item for item in self._cursors if item() is not None]
+        lent = [item for made in self._cursors if (item := made()) is not None and _is_open(item)]
         kept = sum(
-            it in lent for it in [*self.idle, *self._suspended, *(it.cursor for it in readers)]
+            item in lent
+            for item in [*self.idle, *self._suspended, *(item.cursor for item in readers)]
         )
-        return len(lent) > kept or any(it.reads for it in readers)
+        return len(lent) > kept or any(item.reads for item in readers)
 
     def close(self) -> None:
         """Close the idle connections; closing the last one merges the log into the file."""
@@ -169,12 +170,12 @@ class Connections:
 
 def is_plain_table(connection: sqlite3.Connection, name: str) -> bool:
     """Return whether a table exists."""
-    found = connection.execute(
+    row = connection.execute(
         "SELECT type, sql FROM sqlite_master WHERE name = ? AND type IN ('table', 'view')", (name,)
     ).fetchone()
-    if found is None:
+    if row is None:
         return False
-    kind, statement = found
+    kind, statement = row
     code = (
         connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger'").fetchone()
         or connection.execute(f"SELECT 1 FROM pragma_table_xinfo('{name}') WHERE hidden").fetchone()
@@ -200,7 +201,7 @@ def _is_open(cursor: sqlite3.Cursor) -> bool:
 
 def _all() -> list[Connections]:
     """Return all live pools; other threads may create more meanwhile."""
-    return [it for pool in _pools.valuerefs() if (it := pool()) is not None]
+    return [pool_ for pool in _pools.valuerefs() if (pool_ := pool()) is not None]
 
 
 def _before_fork() -> None:
@@ -209,16 +210,16 @@ def _before_fork() -> None:
     pools = _all()
     until = time.monotonic() + _FORK_TIMEOUT
     while True:
-        for it in pools:
-            it.suspend()
-        if not any(it.is_busy() for it in pools) or time.monotonic() > until:
+        for pool in pools:
+            pool.suspend()
+        if not any(pool.is_busy() for pool in pools) or time.monotonic() > until:
             return
         time.sleep(1e-5)  # lets other threads finish their operations
 
 
 def _after_fork_in_parent() -> None:
-    for it in _all():
-        it.resume()
+    for pool in _all():
+        pool.resume()
     _opening.release()
 
 

@@ -162,11 +162,11 @@ class TimedFileSystem:
         self._retry_timeout = retry_timeout
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._fs, name)
+        attribute = getattr(self._fs, name)
         # fsspec creates the synchronous methods, which accept ``timeout``, from coroutines.
-        if not iscoroutinefunction(getattr(found, "__wrapped__", None)):
-            return found
-        return partial(self._repeat, name, found)
+        if not iscoroutinefunction(getattr(attribute, "__wrapped__", None)):
+            return attribute
+        return partial(self._repeat, name, attribute)
 
     def _repeat(self, name: str, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a method, and again while the server is overloaded."""

@@ -132,8 +132,8 @@ def read_limited(fs: Any, path: str, limit: int, http: bool) -> bytes | int:
 def http_options(address: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of a URL or chain, with limits for connections of its HTTP parts."""
     schemes = [part.partition("://")[0] for part in address.split("::")]
-    found = [scheme for scheme in schemes if scheme in ("http", "https")]
-    if not found:
+    http_schemes = [scheme for scheme in schemes if scheme in ("http", "https")]
+    if not http_schemes:
         return options
     try:
         from aiohttp import ClientTimeout  # optional dependency
@@ -142,7 +142,7 @@ def http_options(address: str, options: dict[str, Any]) -> dict[str, Any]:
     if len(schemes) == 1:
         return _limited(options, ClientTimeout(total=None, sock_connect=CONNECT_SECONDS))
     limit = ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=_HANGING)
-    return options | {one: _limited(options.get(one) or {}, limit) for one in found}
+    return options | {one: _limited(options.get(one) or {}, limit) for one in http_schemes}
 
 
 def _limited(options: dict[str, Any], limit: Any) -> dict[str, Any]:

@@ -67,9 +67,9 @@ class Location:
     def __str__(self) -> str:
         """Return the URL, with the server or account if the URL does not contain it."""
         options = self._all_options()
-        for given in (options, options.get("client_kwargs") or {}):
+        for arguments in (options, options.get("client_kwargs") or {}):
             for name in _SERVERS:
-                if name not in self.secrets and (server := given.get(name)):
+                if name not in self.secrets and (server := arguments.get(name)):
                     server = without_secrets(str(server))
                     return self.url if server in self.url else f"{self.url} at {server}"
         return self.url
@@ -79,7 +79,7 @@ class Location:
         """Return the location of a URL, or of a chain of URLs."""
         address = url.removeprefix(_FORCED)
         if "://" not in address:
-            suffix = next(it for it in SUFFIXES if address.lower().endswith(it))
+            suffix = next(ending for ending in SUFFIXES if address.lower().endswith(ending))
             address = f"{suffix[1:]}://::file://{os.path.abspath(address)}"
         try:
             for part in address.split("::"):
@@ -87,12 +87,12 @@ class Location:
                     path_exists(part.partition("://")[2])  # opening a pipe would wait
             import fsspec  # type: ignore[import-untyped]  # has no types
 
-            told = dict(options)
+            arguments = dict(options)
             if "::" not in address:
-                told |= default_options(
-                    fsspec.get_filesystem_class(address.partition("://")[0]), told
+                arguments |= default_options(
+                    fsspec.get_filesystem_class(address.partition("://")[0]), arguments
                 )
-            fs, root = fsspec.url_to_fs(address, **http_options(address, told))
+            fs, root = fsspec.url_to_fs(address, **http_options(address, arguments))
         except ImportError as error:
             # The message names fsspec or the library that it requires.
             raise StoreError(
@@ -137,12 +137,12 @@ class Location:
         return without_secrets(text, {**self._all_options(), **self._options}, self._url)
 
     def _all_options(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
         fs = self._fs
         while fs is not None:  # each layer has the options of the one below, or the layer itself
-            found = {**getattr(fs, "storage_options", {}), **found}
+            merged = {**getattr(fs, "storage_options", {}), **merged}
             fs = getattr(fs, "fs", None)
-        return {name: value for name, value in found.items() if name != "fs"}
+        return {name: value for name, value in merged.items() if name != "fs"}
 
     def _safe_url(self) -> str:
         if "::" in self._url:
@@ -157,14 +157,14 @@ class Location:
             if name not in _IGNORED_OPTIONS and name not in self.secrets
         }
         if "client_kwargs" in options:  # without the limits of http_options
-            given = {**(options["client_kwargs"] or {})}
-            given.pop("timeout", None)
-            options["client_kwargs"] = given
+            arguments = {**(options["client_kwargs"] or {})}
+            arguments.pop("timeout", None)
+            options["client_kwargs"] = arguments
         kind = type(self._fs)
-        told = sorted((name, repr(value)) for name, value in options.items())
+        parts = sorted((name, repr(value)) for name, value in options.items())
         if "memory" in kinds_of(kind):  # there may be several
-            told = [("store", str(id(self._fs.store)))]
-        return kind.__module__, kind.__qualname__, tuple(told)
+            parts = [("store", str(id(self._fs.store)))]
+        return kind.__module__, kind.__qualname__, tuple(parts)
 
 
 # Suffixes of archives.
@@ -190,20 +190,20 @@ def is_asynchronous(url: str) -> bool:
         return False
 
 
-def location_of(given: Any) -> Location | None:
+def location_of(value: Any) -> Location | None:
     """Return the location of an object of fsspec or universal_pathlib; None for others."""
-    if isinstance(given, os.PathLike):
+    if isinstance(value, os.PathLike):
         return None  # a local UPath, which is handled as a path
-    names = {kind.__name__ for kind in type(given).__mro__}
+    names = {kind.__name__ for kind in type(value).__mro__}
     if "FSMap" in names:
-        return Location(given.fs, given.root)
+        return Location(value.fs, value.root)
     if {"UPath", "_UPathMixin"} & names:
-        return Location(given.fs, given.path)
+        return Location(value.fs, value.path)
     if "AbstractFileSystem" in names:
-        return Location(given, given.root_marker)
+        return Location(value, value.root_marker)
     if {"OpenFile", "AbstractBufferedFile"} & names:
         raise StoreError(
-            f"cannot open a store from a single file ({type(given).__name__}); pass the URL of a "
+            f"cannot open a store from a single file ({type(value).__name__}); pass the URL of a "
             "directory, or of an archive: zip://::https://host/field.zip"
         )
     return None

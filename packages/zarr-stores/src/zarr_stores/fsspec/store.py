@@ -171,7 +171,7 @@ class FsspecStore(Store):
         return cls(Location.at(url, options), read_only=read_only, **settings)
 
     @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+    def from_object(cls, location: Any, *, read_only: bool = False, **options: Any) -> Store | None:
         """Create a store from a file system or mapper of fsspec, a UPath, or an archive's path.
 
         Notes
@@ -179,11 +179,11 @@ class FsspecStore(Store):
         For a local directory a :class:`LocalStore` is returned.  The ``missing_exceptions`` of
         a mapper are ignored.
         """
-        if isinstance(place, str) and place.lower().endswith(SUFFIXES):
-            if os.path.isdir(place):
+        if isinstance(location, str) and location.lower().endswith(SUFFIXES):
+            if os.path.isdir(location):
                 return None
-            return cls.from_url(place, read_only=read_only, **options)
-        known = None if isinstance(place, (str, tuple)) else location_of(place)
+            return cls.from_url(location, read_only=read_only, **options)
+        known = None if isinstance(location, (str, tuple)) else location_of(location)
         if known is None:
             return None
         if Traits(known.fs()).local:

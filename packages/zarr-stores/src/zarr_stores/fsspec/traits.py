@@ -83,8 +83,8 @@ def target_of(fs: Any) -> Any:
 
 
 def _overrides(fs: Any, method: str) -> bool:
-    found = getattr(type(fs), method, None)
-    module = getattr(found, "__module__", None)
+    function = getattr(type(fs), method, None)
+    module = getattr(function, "__module__", None)
     return module not in (None, "fsspec.spec", "fsspec.asyn")
 
 
@@ -110,15 +110,15 @@ def new_instance(fs: Any) -> Any:
 
 def _synchronous(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options for a synchronous instance, also of the file systems of references."""
-    found = {key: value for key, value in options.items() if key not in ("asynchronous", "loop")}
+    kept = {key: value for key, value in options.items() if key not in ("asynchronous", "loop")}
     for name in ("remote_options", "target_options"):
-        if isinstance(found.get(name), dict):
-            found[name] = _synchronous(found[name])
-    if isinstance(found.get("fs"), dict):
-        found["fs"] = {protocol: _synchronous_fs(fs) for protocol, fs in found["fs"].items()}
-    elif "fs" in found:
-        found["fs"] = _synchronous_fs(found["fs"])
-    return found
+        if isinstance(kept.get(name), dict):
+            kept[name] = _synchronous(kept[name])
+    if isinstance(kept.get("fs"), dict):
+        kept["fs"] = {protocol: _synchronous_fs(fs) for protocol, fs in kept["fs"].items()}
+    elif "fs" in kept:
+        kept["fs"] = _synchronous_fs(kept["fs"])
+    return kept
 
 
 def _synchronous_fs(fs: Any) -> Any:
@@ -134,6 +134,6 @@ def default_options(kind: type[Any], options: Mapping[str, Any]) -> dict[str, An
     if kinds & _LISTING_CACHES:
         further["use_listings_cache"] = False
     if "s3fs" in kinds:
-        given = options.get("config_kwargs") or {}
-        further["config_kwargs"] = {"max_pool_connections": _CONNECTIONS, **given}
+        arguments = options.get("config_kwargs") or {}
+        further["config_kwargs"] = {"max_pool_connections": _CONNECTIONS, **arguments}
     return further

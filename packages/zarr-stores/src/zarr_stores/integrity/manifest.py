@@ -115,7 +115,11 @@ class Manifest(Mapping[str, ManifestEntry]):
         """Return the manifest of a node: of the keys below a path."""
         prefix = f"{path}/" if path else ""
         return Manifest(
-            {key[len(prefix) :]: it for key, it in self._entries.items() if key.startswith(prefix)}
+            {
+                key[len(prefix) :]: entry
+                for key, entry in self._entries.items()
+                if key.startswith(prefix)
+            }
         )
 
     # --- files ---
@@ -201,17 +205,17 @@ def _invalid(location: object, problem: str) -> StoreError:
 
 
 def difference(
-    found: ManifestEntry | None, expected: ManifestEntry | None
+    actual: ManifestEntry | None, expected: ManifestEntry | None
 ) -> tuple[str, str] | None:
     """Return how a value differs from its entry, as a kind and in words; None if it does not."""
-    if found == expected:
+    if actual == expected:
         return None
-    if found is None:
+    if actual is None:
         return "missing", "is in the manifest, but not in the store"
     if expected is None:
         return "unexpected", "is in the store, but not in the manifest"
-    if found[0] != expected.size:
-        return "size", f"has {found[0]} bytes instead of {expected.size}"
+    if actual[0] != expected.size:
+        return "size", f"has {actual[0]} bytes instead of {expected.size}"
     return "content", "has another content than in the manifest"
 
 
@@ -225,14 +229,14 @@ def _hash_value(store: Store, key: str) -> ManifestEntry | None:
         return None
     if not isinstance(value, int):
         return ManifestEntry(len(value), sha256(value).hexdigest())
-    found = sha256()
+    digest = sha256()
     reader = store.open_value(key)
     if reader is None:
         return None
     with reader:
         for start in range(0, reader.size, _PART):
-            found.update(reader.read(start, min(_PART, reader.size - start)))
-        return ManifestEntry(reader.size, found.hexdigest())
+            digest.update(reader.read(start, min(_PART, reader.size - start)))
+        return ManifestEntry(reader.size, digest.hexdigest())
 
 
 def hash_values(
@@ -242,7 +246,7 @@ def hash_values(
 ) -> dict[str, ManifestEntry | StoreReadError | None]:
     """Return the size and hash of several values, or the error of those that cannot be read."""
     names = [*keys]
-    found: dict[str, ManifestEntry | StoreReadError | None] = dict.fromkeys(names)
+    hashed: dict[str, ManifestEntry | StoreReadError | None] = dict.fromkeys(names)
     with reporter_for(progress, 1) as reporter:
         reporter.begin("", len(names), "keys")
 
@@ -250,15 +254,15 @@ def hash_values(
             try:
                 value = repeat_if_replaced(lambda: _hash_value(store, key))
             except StoreReadError as error:
-                found[key] = error
+                hashed[key] = error
                 return
-            found[key] = value
+            hashed[key] = value
             reporter.advance(1, value.size if value is not None else 0)
 
         requests = store.max_concurrency
         parallel_for(names, work, None if requests is None else True, requests)
         reporter.end()
-    return found
+    return hashed
 
 
 def keys_below(store: Store, prefix: str) -> list[str]:
@@ -294,10 +298,10 @@ def create_manifest(
         If a value cannot be read.
     """
     with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
-        place, below = opened
+        store_, below = opened
         prefix = f"{below}/" if below else ""
         entries = {}
-        for key, value in hash_values(place, keys_below(place, prefix), progress).items():
+        for key, value in hash_values(store_, keys_below(store_, prefix), progress).items():
             if isinstance(value, StoreReadError):
                 raise value
             if value is not None:  # not removed meanwhile

@@ -92,12 +92,12 @@ class VerifiedStore(ReadOnlyStore):
         """Return a value, and how it differs from the manifest; None if it does not differ."""
         expected = self._manifest.get(key)
         value = self.inner.get_limited(key, 0 if expected is None else expected.size)
-        found: ManifestEntry | None = None
+        actual: ManifestEntry | None = None
         if isinstance(value, int):  # longer than in the manifest
-            found, value = ManifestEntry(value, ""), None
+            actual, value = ManifestEntry(value, ""), None
         elif value is not None:
-            found = ManifestEntry(len(value), sha256(value).hexdigest())
-        differs = difference(found, expected)
+            actual = ManifestEntry(len(value), sha256(value).hexdigest())
+        differs = difference(actual, expected)
         return value, None if differs is None else differs[1]
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:

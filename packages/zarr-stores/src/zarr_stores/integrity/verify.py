@@ -156,12 +156,12 @@ def verify(
         the values were read, or the store fails.
     """
     with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
-        place, below = opened
+        inner, below = opened
         if manifest is None and digest is not None:
-            return _verify_digest(place, below, digest.lower(), progress)
+            return _verify_digest(inner, below, digest.lower(), progress)
         prefix = f"{below}/" if below else ""
         if manifest is None:
-            expected = _stored_manifest(place, below)
+            expected = _stored_manifest(inner, below)
         else:
             expected = load_manifest(manifest)
             if digest is not None and expected.digest != digest.lower():
@@ -170,10 +170,10 @@ def verify(
                     "manifest to which that digest belongs",
                     store=manifest if isinstance(manifest, str) else "Manifest",
                 )
-        lists = place.supports_listing
-        found = keys_below(place, prefix) if lists else ()
+        lists = inner.supports_listing
+        stored = keys_below(inner, prefix) if lists else ()
         known = {prefix + key for key in expected}
-        hashes = hash_values(place, [*dict.fromkeys([*found, *sorted(known)])], progress)
+        hashes = hash_values(inner, [*dict.fromkeys([*stored, *sorted(known)])], progress)
         problems: list[ManifestProblem] = []
         nbytes = count = 0
         for key, value in hashes.items():
@@ -181,13 +181,13 @@ def verify(
                 nbytes += value.size
                 count += 1
             problems += _compare(expected, key[len(prefix) :], value)
-        if problems and manifest is None and _stored_manifest(place, below) != expected:
+        if problems and manifest is None and _stored_manifest(inner, below) != expected:
             raise StoreError(
                 "the manifest was replaced while the values were read; verify again",
-                store=Location(place, below),
+                store=Location(inner, below),
             )
         return Verification(
-            str(place), f"/{below}", count, nbytes, expected.digest,
+            str(inner), f"/{below}", count, nbytes, expected.digest,
             tuple(_named(expected, sorted(problems), hashes, prefix)), lists,
         )  # fmt: skip
 
@@ -231,9 +231,9 @@ def _named(
 def _verify_digest(
     store: Store, path: str, digest: str, progress: Callable[[Any], object] | None
 ) -> Verification:
-    found = create_manifest(store, path, progress=progress)
+    actual = create_manifest(store, path, progress=progress)
     problems: tuple[ManifestProblem, ...] = ()
-    if found.digest != digest:
-        reason = f"the digest of the hierarchy is {found.digest}, not {digest}"
+    if actual.digest != digest:
+        reason = f"the digest of the hierarchy is {actual.digest}, not {digest}"
         problems = (ManifestProblem("", "content", reason),)
-    return Verification(str(store), f"/{path}", len(found), found.nbytes, digest, problems)
+    return Verification(str(store), f"/{path}", len(actual), actual.nbytes, digest, problems)

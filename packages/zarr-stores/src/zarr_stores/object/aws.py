@@ -82,8 +82,8 @@ class ProfileCredentials:
         except ImportError as error:
             raise StoreError(f"{named} requires botocore: pip install botocore") from error
         try:
-            found = Session(profile=self.profile).get_credentials()
-            keys = None if found is None else found.get_frozen_credentials()
+            credentials = Session(profile=self.profile).get_credentials()
+            keys = None if credentials is None else credentials.get_frozen_credentials()
         except Exception as error:  # those of commands and services
             raise StoreError(f"{named}: {error}") from None
         if keys is None:
@@ -92,7 +92,7 @@ class ProfileCredentials:
             "access_key_id": keys.access_key,
             "secret_access_key": keys.secret_key,
             "token": keys.token,
-            "expires_at": getattr(found, "_expiry_time", None),
+            "expires_at": getattr(credentials, "_expiry_time", None),
         }
 
 
@@ -101,7 +101,7 @@ def with_aws_settings(options: Mapping[str, Any], store: str) -> dict[str, Any]:
     options = dict(options)
     asked = options.pop("profile", None)
     named = asked or os.environ.get("AWS_PROFILE") or os.environ.get("AWS_DEFAULT_PROFILE")
-    given = {_plain(name) for name in {*options, *options.get("config", {})}}
+    names = {_plain(name) for name in {*options, *options.get("config", {})}}
     try:
         profiles = _profiles()
     except (OSError, Error) as error:
@@ -115,9 +115,9 @@ def with_aws_settings(options: Mapping[str, Any], store: str) -> dict[str, Any]:
         ("region", "region", {"AWS_REGION", "AWS_DEFAULT_REGION"}),
         ("endpoint", "endpoint_url", {"AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"}),
     ):
-        if setting in settings and name not in given and not variables & os.environ.keys():
+        if setting in settings and name not in names and not variables & os.environ.keys():
             options[name] = settings[setting]
-    if given & _KEYS or (not asked and any(name in os.environ for name in _FOUND_BY_OBSTORE)):
+    if names & _KEYS or (not asked and any(name in os.environ for name in _FOUND_BY_OBSTORE)):
         return options
     if "aws_access_key_id" in settings or any(name in settings for name in _BY_BOTOCORE):
         options["credential_provider"] = ProfileCredentials(named or "default")

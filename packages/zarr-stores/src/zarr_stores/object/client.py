@@ -110,7 +110,7 @@ class Client:
         attempts = Attempts(seconds)
         while True:
             try:
-                found = request(brief)
+                response = request(brief)
                 break
             except Exception as error:
                 if errors.is_answered(error):
@@ -122,7 +122,7 @@ class Client:
                     error.add_note(errors.NEVER_ANSWERED.format(attempts.passed))
                     raise
         reached.add(self._server)
-        return found
+        return response
 
     def _is_moved(self, used: Any, error: Exception) -> bool:
         """Return whether there is a store for another region than that of a failed request."""
@@ -132,10 +132,10 @@ class Client:
 
         with self._moving:
             if self.store is used:
-                found = store_in_region(used, self.location.server, self._named)
-                if found is None:
+                moved = store_in_region(used, self.location.server, self._named)
+                if moved is None:
                     return False
-                self.store = found
+                self.store = moved
         return True
 
     def _wait(self, work: Callable[[], T]) -> T:
@@ -203,10 +203,10 @@ class Client:
         path = self.root + key
         try:
             directory = path.rpartition("/")[0] or None
-            found = self._send(lambda store: store.list_with_delimiter(directory), brief=True)
+            listing = self._send(lambda store: store.list_with_delimiter(directory), brief=True)
         except Exception:  # the error of the request that led here is reported
             return False
-        return path in found["common_prefixes"]
+        return path in listing["common_prefixes"]
 
     def _without_range(self, key: str, wanted: Any, error: Exception) -> Any:
         """Return the response after a range was rejected: nothing, or the whole value."""
@@ -412,8 +412,8 @@ class Client:
         if self._files:  # many WebDAV servers list only one directory per request
             below = [prefix]
             while below:
-                found, prefixes = self._directory(below.pop())
-                yield from found
+                objects, prefixes = self._directory(below.pop())
+                yield from objects
                 below += prefixes
             return
         # Some tools create objects "a/" for directories, which obstore lists as "a".
@@ -435,17 +435,17 @@ class Client:
 
     def list_dir(self, prefix: str) -> Listing:
         """Return the keys and prefixes directly below a prefix."""
-        found, prefixes = self._directory(prefix)
-        return [key for key, _ in found], prefixes
+        objects, prefixes = self._directory(prefix)
+        return [key for key, _ in objects], prefixes
 
     def _directory(self, prefix: str) -> Directory:
         """Return keys with the lengths of their values, and prefixes, directly below a prefix."""
         with self._listing(prefix):
             path = (self.root + prefix)[:-1] or None
-            found = self._send(lambda store: store.list_with_delimiter(path))
+            listing = self._send(lambda store: store.list_with_delimiter(path))
         skip = len(self.root)
-        items = ((item["path"][skip:], item["size"]) for item in found["objects"])
-        prefixes = (path[skip:] for path in found["common_prefixes"])
+        items = ((item["path"][skip:], item["size"]) for item in listing["objects"])
+        prefixes = (path[skip:] for path in listing["common_prefixes"])
         return (
             [item for item in items if is_key(item[0], prefix)],
             [f"{path}/" for path in prefixes if is_key(path, prefix)],

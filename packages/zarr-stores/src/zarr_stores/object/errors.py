@@ -233,9 +233,9 @@ def failure(
         message = f"the object {foreign[1]!r} has a name that is not a valid key"
         scheme = str(store).partition("://")[0]
         advice = f"remove it, or open the store as fsspec+{scheme}://..., which ignores it"
-    found = kind(f"cannot be {done}: {message}" + (f"; {advice}" if advice else ""), store, key)
-    found.unanswered = not is_answered(error)
-    return found
+    failed = kind(f"cannot be {done}: {message}" + (f"; {advice}" if advice else ""), store, key)
+    failed.unanswered = not is_answered(error)
+    return failed
 
 
 def reason(error: BaseException) -> str:
@@ -255,8 +255,8 @@ def reason(error: BaseException) -> str:
 def _cause(text: str) -> str:
     """Return the cause of "error sending request" from the debug text of the library."""
     for pattern, words in _CAUSES:
-        if found := pattern.search(text):
-            return without_secrets(found.expand(words))
+        if match := pattern.search(text):
+            return without_secrets(match.expand(words))
     return ""
 
 

@@ -163,10 +163,10 @@ def first_store(store: Any) -> tuple[Any, float]:
         # Without credentials, two addresses of Google are asked for them.
         count = 2 if kind.__name__ == "GCSStore" else 1
         options["connect_timeout"] = timedelta(seconds=CONNECT_SECONDS / count)
-    given = store.retry_config or {}
-    limit = given.get("retry_timeout", RETRY_TIMEOUT)
+    retries = store.retry_config or {}
+    limit = retries.get("retry_timeout", RETRY_TIMEOUT)
     seconds = RETRY_SECONDS if limit == RETRY_TIMEOUT else limit.total_seconds()
-    if not given.get("max_retries", MAX_RETRIES):
+    if not retries.get("max_retries", MAX_RETRIES):
         seconds = 0.0
     settings: dict[str, Any] = {
         "client_options": options,

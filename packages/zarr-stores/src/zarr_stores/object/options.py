@@ -80,7 +80,7 @@ def translate_options(scheme: str, options: Mapping[str, Any], named: str) -> di
     """Return options in the terms of obstore; contradictions raise an error."""
     service = BY_SCHEME[scheme]
     names = service.names
-    found: dict[str, Any] = {}
+    translated: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for old, value in _flattened(options, scheme, named):
         name = names.get(old, old)
@@ -90,10 +90,10 @@ def translate_options(scheme: str, options: Mapping[str, Any], named: str) -> di
             name, value = "skip_signature", value == "anon"
         elif name == "skip_signature" and name != old and not value:
             continue  # ``anon=False`` is the default
-        if name in found and found[name] != value:
+        if name in translated and translated[name] != value:
             raise StoreError(f"the options {sources[name]} and {old} contradict each other", named)
-        found[name], sources[name] = value, old
-    return found
+        translated[name], sources[name] = value, old
+    return translated
 
 
 def _flattened(options: Mapping[str, Any], scheme: str, named: str) -> Iterator[tuple[str, Any]]:
@@ -126,30 +126,30 @@ def client_options(scheme: str, arguments: dict[str, Any], named: str) -> dict[s
 
     An http:// URL implies ``allow_http``.
     """
-    given = dict(arguments.get("client_options", {}))
+    options_ = dict(arguments.get("client_options", {}))
     if "timeout" in arguments:  # without progress, as for the other stores
-        given.setdefault("read_timeout", _duration("timeout", arguments.pop("timeout"), named))
+        options_.setdefault("read_timeout", _duration("timeout", arguments.pop("timeout"), named))
     variables = BY_SCHEME[scheme].variables
     for name in _CLIENT:
         if name in arguments:  # obstore panics if it is not in client_options
-            given.setdefault(name, arguments.pop(name))
+            options_.setdefault(name, arguments.pop(name))
         if value := os.environ.get(f"{variables}{name}".upper()):
-            given.setdefault(name, value)
+            options_.setdefault(name, value)
     for name in _DURATIONS:
-        if name in given:
-            given[name] = _duration(name, given[name], named)
+        if name in options_:
+            options_[name] = _duration(name, options_[name], named)
     settings_and_environment = {**os.environ, **arguments.get("config", {}), **arguments}
     if scheme == "http" or any(
         str(value).startswith("http://")
         for name, value in settings_and_environment.items()
         if _ENDPOINT.fullmatch(str(name))
     ):
-        given.setdefault("allow_http", True)
+        options_.setdefault("allow_http", True)
     # ``timeout`` of obstore limits a whole response, however large, by default to 30 s.
-    given.setdefault("timeout", "1day")
-    given.setdefault("read_timeout", _TIMEOUT)
-    given.setdefault("connect_timeout", _CONNECT_TIMEOUT)
-    return given
+    options_.setdefault("timeout", "1day")
+    options_.setdefault("read_timeout", _TIMEOUT)
+    options_.setdefault("connect_timeout", _CONNECT_TIMEOUT)
+    return options_
 
 
 def retry_config(arguments: dict[str, Any], named: str) -> dict[str, Any]:
@@ -230,8 +230,8 @@ def check_values(scheme: str, arguments: Mapping[str, Any], named: str) -> None:
             reason = f"must be a string, a number or a bool, not {type(value).__name__}{decode}"
         elif not isinstance(value, str) or _DOCUMENT.search(name):
             continue
-        elif found := _CONTROL.search(value):
-            what = "a line end" if found[0] in "\r\n" else "a control character"
+        elif match := _CONTROL.search(value):
+            what = "a line end" if match[0] in "\r\n" else "a control character"
             reason = f"contains {what}, which cannot be sent; remove it"
         elif value and _ENDPOINT.fullmatch(name.rpartition(" ")[2]) and not _is_address(value):
             reason = (
@@ -270,11 +270,11 @@ def _is_address(text: str) -> bool:
 
 def option_hint(options: Mapping[str, Any], message: str) -> str:
     """Return what to use instead of an option that obstore rejects with a message."""
-    given = {**options.get("config", {}), **options}
-    found = [f"use {_INSTEAD[name]} instead of {name}" for name in given if name in _INSTEAD]
-    if not found:
-        refused = {name for name in given if f"'{name}'" in message}
-        found = [name + similar for name in refused if (similar := similar_names(name, _KNOWN))]
+    merged = {**options.get("config", {}), **options}
+    hints = [f"use {_INSTEAD[name]} instead of {name}" for name in merged if name in _INSTEAD]
+    if not hints:
+        refused = {name for name in merged if f"'{name}'" in message}
+        hints = [name + similar for name in refused if (similar := similar_names(name, _KNOWN))]
     if "Account must be specified" in message:
-        found.append("give the option account_name, or set AZURE_STORAGE_ACCOUNT_NAME")
-    return f"; {', '.join(found)}" if found else ""
+        hints.append("give the option account_name, or set AZURE_STORAGE_ACCOUNT_NAME")
+    return f"; {', '.join(hints)}" if hints else ""

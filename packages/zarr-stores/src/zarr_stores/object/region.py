@@ -55,10 +55,10 @@ def _requested_region(store: Any, endpoint: str) -> str | None:
     try:
         opener = build_opener(_Unredirected, *further)
         with opener.open(Request(url, method="HEAD"), timeout=CONNECT_SECONDS) as response:
-            found = response.headers.get(_HEADER)
+            region = response.headers.get(_HEADER)
     except HTTPError as error:
-        found = error.headers.get(_HEADER)
+        region = error.headers.get(_HEADER)
         error.close()
     except (OSError, HTTPException, ValueError):  # the error of the request is reported
         return None
-    return found if found and _NAME.fullmatch(found) else None
+    return region if region and _NAME.fullmatch(region) else None

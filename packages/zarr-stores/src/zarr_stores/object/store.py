@@ -159,12 +159,12 @@ class ObjectStore(CachingStore):
         return cls(store, read_only=read_only or plain, listing=not plain, root=root, **own)
 
     @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Self | None:
+    def from_object(cls, location: Any, *, read_only: bool = False, **options: Any) -> Self | None:
         """Create a store from a store of obstore; an ``HTTPStore`` cannot list."""
-        if not hasattr(place, "get_ranges"):
+        if not hasattr(location, "get_ranges"):
             return None
-        plain = type(place).__name__ == "HTTPStore"
-        return cls(place, read_only=read_only or plain, listing=not plain)
+        plain = type(location).__name__ == "HTTPStore"
+        return cls(location, read_only=read_only or plain, listing=not plain)
 
     @property
     def store(self) -> Any:

@@ -121,10 +121,10 @@ class Updates:
             raise StoreError(f"{error.reason}; {UNKNOWN}", error.store, key) from None
         if now is None:  # removed by another writer, with this change if it was stored
             return False
-        found = _marks(now)
-        if marks[-1] in found:
+        current = _marks(now)
+        if marks[-1] in current:
             return True
-        if marks[-2] in found:  # so the marks of all later changes are there, but not this one
+        if marks[-2] in current:  # so the marks of all later changes are there, but not this one
             return False
         message = f"was replaced by another writer while the response was lost; {UNKNOWN}"
         raise StoreError(message, self._client.location, key)

@@ -64,7 +64,10 @@ class JSONReferences(References):
             pointer = f"/gen/{number}"
             try:
                 _check_generator(generator)
-                axes = {name: _range(name, it) for name, it in generator["dimensions"].items()}
+                axes = {
+                    name: _range(name, dimension)
+                    for name, dimension in generator["dimensions"].items()
+                }
                 total += prod(map(len, axes.values()))
                 if total > _MOST_GENERATED:
                     raise ValueError(f"generates more than {_MOST_GENERATED} references")
@@ -133,42 +136,42 @@ def target(url: str, offset: Any = 0, length: Any = None) -> Target:
     return Target(url, offset, length)
 
 
-def _check_generator(given: Any) -> None:
+def _check_generator(generator: Any) -> None:
     """Check the members of a generator."""
-    if not isinstance(given, dict):
+    if not isinstance(generator, dict):
         raise ValueError("must be an object")
-    if missing := [name for name in ("key", "url", "dimensions") if name not in given]:
+    if missing := [name for name in ("key", "url", "dimensions") if name not in generator]:
         raise ValueError(f"the generator has no {' and no '.join(map(repr, missing))}")
     for name in ("key", "url"):
-        if not isinstance(given[name], str):
-            raise ValueError(f"{name} must be a string, not {given[name]!r}")
-    if not isinstance(given["dimensions"], dict):
-        raise ValueError(f"dimensions must be an object, not {given['dimensions']!r}")
+        if not isinstance(generator[name], str):
+            raise ValueError(f"{name} must be a string, not {generator[name]!r}")
+    if not isinstance(generator["dimensions"], dict):
+        raise ValueError(f"dimensions must be an object, not {generator['dimensions']!r}")
 
 
-def _number(name: str, given: Any, names: Mapping[str, Any]) -> int:
+def _number(name: str, value: Any, names: Mapping[str, Any]) -> int:
     """Return the offset or length of a generated reference."""
-    text = expand(str(given), names)
+    text = expand(str(value), names)
     try:
         return int(text)
     except ValueError:
         raise ValueError(f"{name} {text!r} is not an integer") from None
 
 
-def _range(name: str, given: Any) -> Any:
+def _range(name: str, definition: Any) -> Any:
     """Return the values of a dimension: a list of integers or strings, or a range."""
-    if isinstance(given, list):
-        if not all(isinstance(value, int | str) for value in given):
+    if isinstance(definition, list):
+        if not all(isinstance(value, int | str) for value in definition):
             raise ValueError(f"values of the dimension {name!r} must be integers or strings")
-        return given
-    if not isinstance(given, dict) or "stop" not in given:
+        return definition
+    if not isinstance(definition, dict) or "stop" not in definition:
         raise ValueError(
             f"the dimension {name!r} must be a list of values, or an object with 'stop' and "
-            f"optionally 'start' and 'step', not {given!r}"
+            f"optionally 'start' and 'step', not {definition!r}"
         )
-    if given.get("step") == 0:
+    if definition.get("step") == 0:
         raise ValueError(f"the step of the dimension {name!r} must not be 0")
-    numbers = [given.get("start", 0), given["stop"], given.get("step", 1)]
+    numbers = [definition.get("start", 0), definition["stop"], definition.get("step", 1)]
     if not all(type(number) is int and abs(number) < _LAST for number in numbers):
-        raise ValueError(f"the dimension {name!r} is not a valid range of integers: {given!r}")
+        raise ValueError(f"the dimension {name!r} is not a valid range of integers: {definition!r}")
     return range(*numbers)

@@ -105,8 +105,10 @@ class ParquetReferences(References):
         prefix = f"{self._prefix}{array_prefix}"
         if self._store.supports_listing:
             keys, _ = self._store.list_dir(prefix)
-            found = (_FILE(key.removeprefix(prefix)) for key in keys)
-            return sorted(number for it in found if it and (number := int(it[1])) < count)
+            matches = (_FILE(key.removeprefix(prefix)) for key in keys)
+            return sorted(
+                number for match in matches if match and (number := int(match[1])) < count
+            )
         if count > _MOST_FILES:
             raise StoreError(
                 f"cannot list {count} files of references: the store does not support listing",
@@ -117,13 +119,13 @@ class ParquetReferences(References):
     def _row(self, table: Any, row: int, key: str) -> bytes | Target | None:
         if table is None or row >= table.num_rows:
             return None
-        found = {name: table.column(name)[row].as_py() for name in table.column_names}
-        raw, url = found.get("raw"), found.get("path")
+        fields = {name: table.column(name)[row].as_py() for name in table.column_names}
+        raw, url = fields.get("raw"), fields.get("path")
         if raw is not None:
             return raw.encode() if isinstance(raw, str) else bytes(raw)
         if not isinstance(url, str):
             return None
-        offset, size = found.get("offset") or 0, found.get("size") or 0
+        offset, size = fields.get("offset") or 0, fields.get("size") or 0
         try:
             return target(url, offset, size) if offset or size else target(url)
         except ValueError as error:

@@ -164,13 +164,13 @@ class ReferenceStore(ImmutableStore, ReaderStore):
         return cls(fo, **options)
 
     @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Self | None:
+    def from_object(cls, location: Any, *, read_only: bool = False, **options: Any) -> Self | None:
         """Create a store from ``reference::path`` or the path of an existing JSON file."""
-        if isinstance(place, str) and (
-            place.startswith(_CHAINED)
-            or (place.lower().endswith(".json") and os.path.isfile(place))
+        if isinstance(location, str) and (
+            location.startswith(_CHAINED)
+            or (location.lower().endswith(".json") and os.path.isfile(location))
         ):
-            return cls.from_url(place, read_only=read_only, **options)
+            return cls.from_url(location, read_only=read_only, **options)
         return None
 
     @property

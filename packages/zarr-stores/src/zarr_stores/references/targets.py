@@ -137,9 +137,9 @@ def open_target(url: str, options: Mapping[str, Any]) -> tuple[Store, str]:
     return _store(root, options), key
 
 
-def _beginning(given: str) -> str:
-    path = local_path(given)
-    return given.rstrip("/") if path is None else "file://" + os.path.realpath(path).rstrip("/")
+def _beginning(prefix: str) -> str:
+    path = local_path(prefix)
+    return prefix.rstrip("/") if path is None else "file://" + os.path.realpath(path).rstrip("/")
 
 
 def _joined(base: str, relative: str) -> str:

@@ -53,13 +53,13 @@ def _evaluated(node: ast.expr, names: Mapping[str, Any], expression: str) -> int
         case ast.Name(id=name):
             return _named(name, names, {})
         case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords):
-            given = {
+            arguments = {
                 word.arg: _evaluated(word.value, names, expression)
                 for word in keywords
                 if word.arg is not None
             }
-            if len(given) == len(keywords):
-                return _named(name, names, given)
+            if len(arguments) == len(keywords):
+                return _named(name, names, arguments)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             value = _evaluated(operand, names, expression)
             if isinstance(value, int):
@@ -73,15 +73,15 @@ def _evaluated(node: ast.expr, names: Mapping[str, Any], expression: str) -> int
     )
 
 
-def _named(name: str, names: Mapping[str, Any], given: Mapping[str, Any]) -> int | str:
+def _named(name: str, names: Mapping[str, Any], arguments: Mapping[str, Any]) -> int | str:
     if name not in names:
         raise ValueError(
             f"unknown template {name!r}; the templates are {', '.join(map(str, names))}"
         )
     value = names[name]
     if isinstance(value, str) and "{{" in value:
-        return expand(value, given)  # without other names, so that recursion is impossible
-    if given or isinstance(value, bool) or not isinstance(value, int | str):
+        return expand(value, arguments)  # without other names, so that recursion is impossible
+    if arguments or isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"{name!r} takes no arguments")
     return value
 

@@ -108,8 +108,8 @@ class PrefixStore(WrapperStore):
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
         skip = len(self.prefix)
-        found = self.inner.list_sizes(self._below(prefix))
-        return ((key[skip:], size) for key, size in found)
+        sizes = self.inner.list_sizes(self._below(prefix))
+        return ((key[skip:], size) for key, size in sizes)
 
     def list_dir(self, prefix: str) -> Listing:
         skip = len(self.prefix)

@@ -173,14 +173,14 @@ class ZipStore(ReaderStore):
         return cls(path, read_only=read_only, **options)
 
     @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False, **options: Any) -> Store | None:
+    def from_object(cls, location: Any, *, read_only: bool = False, **options: Any) -> Store | None:
         """Create a store from the path of a file, or from a store and a key (:meth:`within`)."""
-        if isinstance(place, tuple):
-            check_options(options, _OPTIONS, cls.within(*place))
-            return cls(place, read_only=read_only, **options)
-        if not isinstance(place, str) or os.path.isdir(place):
+        if isinstance(location, tuple):
+            check_options(options, _OPTIONS, cls.within(*location))
+            return cls(location, read_only=read_only, **options)
+        if not isinstance(location, str) or os.path.isdir(location):
             return None
-        return cls.from_url(place, read_only=read_only, **options)
+        return cls.from_url(location, read_only=read_only, **options)
 
     @classmethod
     def within(cls, store: Store, key: str) -> Self:

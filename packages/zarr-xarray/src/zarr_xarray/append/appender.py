@@ -443,13 +443,13 @@ class Appender:
         if not isinstance(data, Mapping):
             data = dataset_of(data)
         is_dataset = isinstance(data, Dataset)
-        given = data.variables if is_dataset else data
+        variables = data.variables if is_dataset else data
         growing = committed.growing
         steps: Steps = {}
         count = -1
         for name, item in growing.items():
             try:
-                value = given[name]
+                value = variables[name]
             except KeyError:
                 raise self._error(
                     f"{name!r} is missing; pass all variables with the dimension {self.dim!r} "
@@ -482,14 +482,14 @@ class Appender:
                 )
             count = number
             steps[name] = value
-        if len(given) != len(growing):
-            self._check_others(given, is_dataset)
+        if len(variables) != len(growing):
+            self._check_others(variables, is_dataset)
         return steps, count
 
-    def _check_others(self, given: Mapping[Any, Any], is_dataset: bool) -> None:
+    def _check_others(self, variables: Mapping[Any, Any], is_dataset: bool) -> None:
         """Compare variables without the dimension with the stored ones."""
         committed = self._require()
-        for name in given:
+        for name in variables:
             if name in committed.growing:
                 continue
             if name not in committed.fixed:
@@ -499,7 +499,7 @@ class Appender:
                 )
             if name not in self._fixed:
                 self._fixed[name] = decoded_values(committed.fixed[name])
-            value = given[name]
+            value = variables[name]
             value = value.values if is_dataset else to_array(value)
             if not are_equal(value, self._fixed[name]):
                 raise self._error(

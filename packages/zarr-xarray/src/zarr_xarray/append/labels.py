@@ -89,12 +89,12 @@ def compare_labels(
         # Times of several resolutions are equal, but not their numbers.
         dtype = np.result_type(labels, stored)
         labels, stored = labels.astype(dtype), stored.astype(dtype)
-    given = labels.tolist()  # numbers of Python: those of several data types are equal exactly
+    values = labels.tolist()  # numbers of Python: those of several data types are equal exactly
     for position, label in enumerate(stored.tolist()):
         known.setdefault(label, position)
     added: dict[Any, int] = {}
     replaced: dict[int, int] = {}
-    for step, label in enumerate(given):
+    for step, label in enumerate(values):
         if on_duplicate == "raise" and (label in known or label in added):
             raise ValueError(
                 f"cannot append to {where}: the label {labels[step]} of {name!r} already exists; "
