@@ -30,7 +30,7 @@ MODULES: dict[str, tuple[str, ...]] = {
             "zip", "zip.recover", "object", "fsspec", "databases.sqlite", "databases.lmdb",
             "databases.dbm", "databases.redis", "databases.mongodb", "databases.postgresql",
             "references", "wrappers.temp", "cache.lru_cache",
-            "cache.disk_cache", "wrappers.prefix", "wrappers.read_only", "wrappers.log",
+            "wrappers.prefix", "wrappers.read_only", "wrappers.log",
             "wrappers.metrics", "wrappers.synchronizers", "wrappers.synchronized_store",
             "wrappers.faults",
         )

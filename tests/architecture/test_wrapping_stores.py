@@ -9,7 +9,6 @@ from zarr_core.extension import Store, StoreTraits, WrapperStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_sharding.transformer.sharded_store import sharded
 from zarr_stores.cache.chunk_cache import ChunkCacheStore
-from zarr_stores.cache.disk_cache import DiskCacheStore
 from zarr_stores.cache.lru_cache import LRUCacheStore
 from zarr_stores.integrity.manifest import create_manifest
 from zarr_stores.integrity.verified_store import VerifiedStore
@@ -56,8 +55,6 @@ WRAPPED = {
     "LRUCacheStore": (lambda store, place: LRUCacheStore(store, 1000), set()),
     "ChunkCacheStore": (lambda store, place: ChunkCacheStore(store, 1000), {"chunk_reader"}),
     "VerifiedStore": (verified, {"supports_listing"}),
-    # Its values are on a disk.
-    "DiskCacheStore": (lambda store, place: DiskCacheStore(store, place, 10**6), {"in_memory"}),
     # The values of chunks are not those of the store.
     "ShardedStore": (lambda store, place: sharded(store, "a/", (2,)), {"batch_nbytes"}),
     "LockedStore": (locked, {"batch_nbytes"}),

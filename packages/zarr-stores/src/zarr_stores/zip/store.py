@@ -196,9 +196,7 @@ class ZipStore(ReaderStore):
         Notes
         -----
         The first request reads the end of the archive, with the central directory if it is
-        small.  Each value, or the requested parts of it, is read with one request.  For a
-        store with latency, :class:`~zarr_stores.cache.disk_cache.DiskCacheStore` reads blocks, and
-        with them small neighbouring values.
+        small.  Each value, or the requested parts of it, is read with one request.
         """
         return cls((store, key), "r")
 
