@@ -31,7 +31,7 @@ MODULES: dict[str, tuple[str, ...]] = {
             "databases.dbm", "databases.redis", "databases.mongodb", "databases.postgresql",
             "references", "wrappers.temp", "cache.lru_cache",
             "wrappers.prefix", "wrappers.read_only", "wrappers.log",
-            "wrappers.metrics", "wrappers.synchronizers", "wrappers.synchronized_store",
+            "wrappers.synchronizers", "wrappers.synchronized_store",
             "wrappers.faults",
         )
     ),
