@@ -62,8 +62,6 @@ PHRASES: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"pass the URL as target=": "pass the URL with -o target=...",
     r"is not allowed by allow=": "is not allowed by -o allow=",
     r"pass its directory in allow=": "pass its directory with -o allow=[...]",
-    r"zarr_stores\.zip\.recover\.recover\(path, new_path\) copies": "python -m zarr_stores.zip.recover "
-    "FILE NEW_FILE copies",
 }
 """Advice for Python, as regular expressions -> advice for the command line."""
 
