@@ -131,7 +131,7 @@ def copy_store(
                 line(f"{'skip' if target in kept else 'copy'} {key}{arrow}")
             done = CopyResult(len(todo), len(targets) - len(todo), 0)
             if not dry_run:
-                transfer = _copy(
+                transfer = copy_keys(
                     from_store, to_store, to_path, todo, _order(source, dest), compare, progress,
                     'copy_store again with if_exists="update"',
                 )  # fmt: skip
@@ -197,12 +197,12 @@ def rename(
             return
         todo = [pair for pair in pairs if pair.target not in existing]
         order = _order(store)
-        _copy(opened, opened, new, todo, order, "content", progress, "rename again")
+        copy_keys(opened, opened, new, todo, order, "content", progress, "rename again")
         order.erase_documents(opened, keys)
         opened.erase_values(keys)
 
 
-def _copy(
+def copy_keys(
     source: Store,
     dest: Store,
     path: str,
