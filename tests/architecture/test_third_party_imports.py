@@ -36,14 +36,14 @@ IMPORTED_BY = {
     "asyncio": {
         "zarr_bridge.zarr_python_codecs",
         "zarr_compat.async_store",
-        "zarr_compat.sync",
+        "zarr_compat.core_store",
         "zarr_stores.fsspec.calls",
         "zarr_xarray.lazy",
     },
     "fsspec": {"zarr_compat.storage", "zarr_stores.fsspec.location"},
     "h5py": {"zarr_import._h5py"},
     "icechunk": {"zarr_bridge.icechunk"},
-    "logging": {"zarr_compat.logging_store", "zarr_stores.wrappers.log"},
+    "logging": {"zarr_stores.wrappers.log"},
     "multiprocessing": {"zarr_import.reader_process"},
 }
 # Imported within functions, on first use.

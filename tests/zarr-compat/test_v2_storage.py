@@ -1,8 +1,5 @@
 """Stores, constructors and functions of zarr-python 2."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from zarr_compat import api as zarr
@@ -63,19 +60,3 @@ def test_constructors_open_nodes(tmp_path):
 def test_another_store_for_chunks_is_refused():
     with pytest.raises(TypeError, match="one store"):
         v2_storage.init_group({}, chunk_store=storage.MemoryStore())
-
-
-def test_zarr_python_2_beside_zarr_compat(tmp_path):
-    (tmp_path / "zarr").mkdir()
-    (tmp_path / "zarr" / "__init__.py").write_text("raise ImportError('not to be imported')")
-    (tmp_path / "zarr" / "core.py").write_text("raise ImportError('not to be imported')")
-    program = (
-        "from zarr_compat import install_as_zarr; install_as_zarr()\n"
-        "import zarr.codecs, zarr.core.config\n"
-        "from zarr.core import Array\nfrom zarr.hierarchy import Group, open_group\n"
-        "print(isinstance(zarr.zeros(3, zarr_format=2), Array), zarr.codecs.__zarr_python__)\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert run.stdout == "True None\n", run.stderr
