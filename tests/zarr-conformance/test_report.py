@@ -1,10 +1,13 @@
-"""Results as JSON, JUnit XML and text."""
+"""Results as JSON, JUnit XML, HTML and text."""
 
 import json
+import re
 from dataclasses import replace
+from html import unescape
 from xml.etree import ElementTree
 
 import pytest
+from zarr_conformance.clauses.clause import clauses
 from zarr_conformance.corpus import v3_array
 from zarr_conformance.corpus.archive import corpus_digest
 from zarr_conformance.corpus.build import all_cases
@@ -12,6 +15,7 @@ from zarr_conformance.corpus.case import Accept, Case, Node, Reject
 from zarr_conformance.evaluation.response import Response, Verdict
 from zarr_conformance.report.coverage import coverage
 from zarr_conformance.report.details import details
+from zarr_conformance.report.html import html
 from zarr_conformance.report.junit import junit
 from zarr_conformance.report.results import (
     ImplementationResults,
@@ -221,6 +225,29 @@ def test_junit():
     assert f"--only {CORPUS[1].id}" in failure.text
     assert tests[2].find("error").get("type") == "crash"
     assert list(tests[-1]) == []
+
+
+def test_html():
+    hostile = '</pre></details><script>document.title="owned"</script>\u2028'
+    wrong = Result(CORPUS[0].id, "fail", f"wrong {hostile}", observed={hostile: [hostile]})
+    known = replace(some(fail=2).results[1], known="long known")
+    bad = replace(some("bad"), results=(wrong, known, *some().results[2:]), version=hostile)
+    page = html([some(), bad], CORPUS)
+    assert html([some(), bad], CORPUS) == page
+    assert "default-src 'none'" in page
+    assert not re.findall(r"<script|\bon\w+=|@import|src=|url\(|\u2028", page)
+    assert page.count("<li>some 1.2: 40 passed of 40 judged") == 1
+    rows = {row.split("</a>")[0].rpartition(">")[2]: row for row in page.split("\n<tr>")}
+    assert rows.keys() >= clauses().keys()
+    for clause in CORPUS[0].clauses:
+        assert 'class="pass">✓ ' in rows[clause]
+        assert f'class="fail"><a href="#1/{CORPUS[0].id}">✗ ' in rows[clause]
+    first, second = re.findall(r'<details id="(.*?)"><summary>', page)
+    assert (first, second) == (f"1/{CORPUS[0].id}", f"1/{CORPUS[1].id}")
+    shown = unescape(page[page.index("<details") :])
+    for part in ("wrong </pre>", "known: long known", CORPUS[0].summary, '"zarr_format": 3'):
+        assert part in shown
+    assert f"zarr-conformance run --command 'node a.mjs' --only {CORPUS[0].id} --verbose" in shown
 
 
 def test_coverage_has_gaps():
