@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from zarr_conformance.clauses.clause import specifications
 from zarr_conformance.report.coverage import coverage
-from zarr_conformance.report.details import rerun_command
 from zarr_conformance.report.summary import summary_line
-from zarr_conformance.report.terminal import show_case
+from zarr_conformance.report.terminal import rerun_command, show_case
 from zarr_conformance.report.text import pretty_json, printable
 
 if TYPE_CHECKING:
