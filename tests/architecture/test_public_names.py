@@ -40,7 +40,8 @@ NAMES = {
     "zarr_transfer": """
         Budget ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
         ElementsDifferError Plan Progress RechunkPlan RechunkStage WaitNotices convert copy
-        copy_all copy_store move plan_conversion plan_rechunk plan_selection remove_documents rename
+        copy_all copy_store empty_like full_like getsize load move ones_like plan_conversion plan_rechunk
+        plan_selection remove_documents rename rmdir save zeros_like
     """,
 }
 

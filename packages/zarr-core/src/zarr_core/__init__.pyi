@@ -12,20 +12,12 @@ from zarr_core.hierarchy.consolidate import unconsolidate_metadata as unconsolid
 from zarr_core.hierarchy.convenience import array as array
 from zarr_core.hierarchy.convenience import create as create
 from zarr_core.hierarchy.convenience import empty as empty
-from zarr_core.hierarchy.convenience import empty_like as empty_like
 from zarr_core.hierarchy.convenience import full as full
-from zarr_core.hierarchy.convenience import full_like as full_like
-from zarr_core.hierarchy.convenience import getsize as getsize
 from zarr_core.hierarchy.convenience import group as group
-from zarr_core.hierarchy.convenience import load as load
 from zarr_core.hierarchy.convenience import ones as ones
-from zarr_core.hierarchy.convenience import ones_like as ones_like
-from zarr_core.hierarchy.convenience import save as save
 from zarr_core.hierarchy.convenience import zeros as zeros
-from zarr_core.hierarchy.convenience import zeros_like as zeros_like
 from zarr_core.hierarchy.create import create_array as create_array
 from zarr_core.hierarchy.delete import remove as remove
-from zarr_core.hierarchy.delete import rmdir as rmdir
 from zarr_core.hierarchy.group import Group as Group
 from zarr_core.hierarchy.group import create_group as create_group
 from zarr_core.hierarchy.node import Attributes as Attributes
@@ -58,5 +50,13 @@ convert: Callable[..., Any]
 copy: Callable[..., Any]
 copy_all: Callable[..., Any]
 copy_store: Callable[..., Any]
+empty_like: Callable[..., Any]
+full_like: Callable[..., Any]
+getsize: Callable[..., Any]
+load: Callable[..., Any]
 move: Callable[..., Any]
+ones_like: Callable[..., Any]
 rename: Callable[..., Any]
+rmdir: Callable[..., Any]
+save: Callable[..., Any]
+zeros_like: Callable[..., Any]

@@ -1,4 +1,4 @@
-"""Copying and renaming keys without interpreting them."""
+"""Copy, rename and remove keys without interpreting them."""
 
 from __future__ import annotations
 
@@ -200,6 +200,48 @@ def rename(
         copy_keys(opened, opened, new, todo, order, "content", progress, "rename again")
         order.erase_documents(opened, keys)
         opened.erase_values(keys)
+
+
+def rmdir(
+    store: StoreLike,
+    path: str | None = None,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+) -> None:
+    """Remove all keys below a path, whether or not they belong to nodes.
+
+    For nodes, prefer :func:`zarr_core.remove`: it includes chunks that the format stores elsewhere, and
+    updates consolidated metadata.
+
+    Parameters
+    ----------
+    store : store-like
+        Location.
+    path : str, optional
+        The path; by default all keys of the location.
+    storage_options : mapping, optional
+        As for :func:`zarr_core.remove`.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no key below the path.  A store object may be empty.
+    StoreReadOnlyError, StoreCapabilityError
+        If the store is read-only, or cannot list or remove its keys.
+
+    Notes
+    -----
+    Metadata is removed first, so that an interrupted call leaves no incomplete node.
+    """
+    format_ = store.stored.format if isinstance(store, Node) else None
+    with opened_store(store, path, storage_options=storage_options) as (opened, node_path):
+        prefix = f"{node_path}/" if node_path else ""
+        require_erasing(opened)
+        keys = list(opened.list_prefix(prefix))
+        if not keys:
+            check_location(store, opened, node_path, "there is nothing to remove")
+        key_order(format_).erase_documents(opened, keys)
+        opened.erase_prefix(prefix)
 
 
 def copy_keys(

@@ -105,6 +105,7 @@ def _create(
     overwrite: bool,
 ) -> Array | Group:
     import zarr_core
+    import zarr_transfer
 
     options["overwrite"] = overwrite
     if zarr_format:
@@ -117,7 +118,7 @@ def _create(
         other = replace(parse_location(like), storage_options=like_option).open_array()
         attributes = {**other.metadata.attributes, **options.pop("attributes")}
         more = {} if shape is None else {"shape": shape}
-        return zarr_core.empty_like(
+        return zarr_transfer.empty_like(
             other, store=store, path=path, attributes=attributes, **more, **layout, **options
         )
     if like_option:
