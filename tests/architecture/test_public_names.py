@@ -23,7 +23,7 @@ NAMES = {
         unconsolidate_metadata unregister_hooks zeros zeros_like
     """,
     "zarr_core.extension": """
-        INTERFACE_VERSION JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec BasicIndexer
+        JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec BasicIndexer
         Buffer BufferByteReader Buffers ByteRange ByteReader BytesToBytesCodec CachingStore Change
         ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout ChunkObserver
         Codec CodecError CoordinateIndexer DataType Display

@@ -51,8 +51,6 @@ ENTRY_POINTS: dict[str, dict[str, str]] = {
 }
 
 _GROUPS = {extension_point.group: name for name, extension_point in EXTENSION_POINTS.items()}
-# The name of an entry point in this group is the version; its target is not used.
-_VERSION_GROUP = "zarr_core.interface_version"
 
 Scan: TypeAlias = dict[str, dict[str, tuple[Provider, ...]]]
 """Providers by extension point and name, sorted by distribution, without those of the core."""
@@ -169,15 +167,11 @@ def refresh() -> None:
 
 def _scan() -> Scan:
     scanned: dict[str, dict[str, set[Provider]]] = {}
-    points = installed_entry_points("zarr_core.")
-    versions = {item.distribution: item.name for item in points if item.group == _VERSION_GROUP}
-    for group, name, target, distribution, version in points:
+    for group, name, target, distribution, version in installed_entry_points("zarr_core."):
         extension_point = _GROUPS.get(group, "")
         if not extension_point or normalize_name(distribution) == DISTRIBUTION:
             continue
-        number = versions.get(distribution, "1")
-        interface = int(number) if number.isdecimal() else number  # an error when it is loaded
-        provider = Provider(extension_point, name, target, distribution, version, "", interface)
+        provider = Provider(extension_point, name, target, distribution, version)
         scanned.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
     return {
         extension_point: {name: tuple(sorted(group, key=str)) for name, group in names.items()}
