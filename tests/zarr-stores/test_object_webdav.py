@@ -109,14 +109,37 @@ def test_a_directory_whose_response_is_lost(lost):
     assert files == {"/directory/key": b"value"}
 
 
-def test_a_server_without_collections_is_not_asked_for_them_again():
+@pytest.mark.parametrize(
+    ("method", "call"),
+    [
+        ("PUT", lambda store: store.set("k", b"v")),
+        ("PUT", lambda store: store.update("k", lambda _: b"v")),
+        ("HEAD", lambda store: store.exists("k")),
+        ("DELETE", lambda store: store.erase("k")),
+        ("PROPFIND", lambda store: store.list_dir("")),
+    ],
+    ids=["set", "update", "exists", "erase", "list"],
+)
+@pytest.mark.parametrize("known", [False, True], ids=["first", "known"])
+@pytest.mark.parametrize("kind", ["webdav", "s3"])
+def test_a_method_that_is_not_implemented_is_not_requested_again(kind, method, call, known):
     """obstore repeats a request with the status 501 for the limit, which is 60 s."""
 
     def respond(request):
-        if request.method == "GET":  # without an entity tag, as pages for browsers
-            return 200, {}, b'{"zarr_format": 3, "node_type": "group"}'
-        return 501, {}, b""
+        of_value = request.method == "GET" and "list-type" not in request.path
+        return (404 if of_value else 501), {}, b""
 
     with responding(respond) as server:
-        zarr.open_group(server.url, mode="r", storage_options={"webdav": True})
-        assert len(server.requests) == 2
+        url, options = server.url, ALONE
+        if kind == "s3":
+            url, options = "s3://b", {"endpoint": server.url, "key": "k", "secret": "s"}
+            method = {"DELETE": "POST", "PROPFIND": "GET"}.get(method, method)
+        store = ObjectStore.from_url(url, **options)
+        if known:
+            assert store.get("a") is None
+        for _ in range(2):
+            before = len(server.requests)
+            with pytest.raises(StoreError, match="501 Not Implemented"):
+                call(store)
+            sent = [request.method for request in server.requests[before:]]
+            assert sent.count(method) == 1

@@ -116,7 +116,7 @@ class ObjectStore(CachingStore):
         """Gap between two parts of a value, in bytes, up to which they are read together."""
         self.supports_listing = listing
         self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
-        self._client = Client(store, self._root, max_concurrency, listing, denied_is_missing)
+        self._client = Client(store, self._root, max_concurrency, denied_is_missing)
         # The first parts of values, such as the indexes of shards, which each selection would request
         # again.  The requests for other parts verify that the value was not replaced.
         self._openings = CachePool(_MAX_OPENINGS_NBYTES)
