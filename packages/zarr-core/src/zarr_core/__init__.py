@@ -74,7 +74,7 @@ _NAMES = {
     "zarr_core.hierarchy.store_path": "StoreLike resolve_store_path",
     "zarr_core.interfaces.store": "Store",
     "zarr_core.normalize.codecs": "codec",
-    "zarr_core.optional": "ChunkLayout Progress convert copy copy_all copy_store move rename",
+    "zarr_core.optional": "ChunkLayout Progress convert copy copy_all copy_store move",
     "zarr_core.registry.extension_list": "installed_extensions",
     "zarr_core.registry.hooks": "register_hooks unregister_hooks",
     "zarr_core.registry.overrides": "override_extensions",

@@ -13,7 +13,7 @@ _NAMES = {
     "conversion": "convert plan_conversion remove_documents",
     "copy_elements": "plan_rechunk",
     "copy_executor": "CopyExecutor CopyResult",
-    "copy_keys": "copy_store rename",
+    "copy_keys": "copy_store",
     "copy_nodes": "copy copy_all",
     "errors": "ConversionError ElementsDifferError",
     "move_node": "move",

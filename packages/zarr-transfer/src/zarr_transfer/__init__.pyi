@@ -7,7 +7,6 @@ from zarr_transfer.copy_elements import plan_rechunk as plan_rechunk
 from zarr_transfer.copy_executor import CopyExecutor as CopyExecutor
 from zarr_transfer.copy_executor import CopyResult as CopyResult
 from zarr_transfer.copy_keys import copy_store as copy_store
-from zarr_transfer.copy_keys import rename as rename
 from zarr_transfer.copy_nodes import copy as copy
 from zarr_transfer.copy_nodes import copy_all as copy_all
 from zarr_transfer.errors import ConversionError as ConversionError
