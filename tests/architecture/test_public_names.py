@@ -40,7 +40,7 @@ NAMES = {
     "zarr_transfer": """
         Budget ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
         ElementsDifferError Plan Progress RechunkPlan RechunkStage WaitNotices convert copy
-        copy_all copy_store move plan_conversion plan_rechunk plan_selection remove_documents
+        copy_all copy_store move plan_conversion plan_rechunk plan_selection
     """,
 }
 

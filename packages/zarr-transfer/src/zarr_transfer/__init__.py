@@ -10,7 +10,7 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _NAMES = {
-    "conversion": "convert plan_conversion remove_documents",
+    "conversion": "convert plan_conversion",
     "copy_elements": "plan_rechunk",
     "copy_executor": "CopyExecutor CopyResult",
     "copy_keys": "copy_store",

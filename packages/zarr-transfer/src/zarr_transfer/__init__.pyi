@@ -2,7 +2,6 @@
 
 from zarr_transfer.conversion import convert as convert
 from zarr_transfer.conversion import plan_conversion as plan_conversion
-from zarr_transfer.conversion import remove_documents as remove_documents
 from zarr_transfer.copy_elements import plan_rechunk as plan_rechunk
 from zarr_transfer.copy_executor import CopyExecutor as CopyExecutor
 from zarr_transfer.copy_executor import CopyResult as CopyResult
