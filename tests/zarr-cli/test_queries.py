@@ -250,9 +250,6 @@ def test_chunks(here, command, query):
     found = query("chunks", "3.zarr#north/shards", "--shards")
     assert (found["unit"], found["total"], found["total_stored"]) == ("shard", 4, 4)
     assert query("chunks", "2.zarr#north/temperature", "--at", "0=1")["total"] == 2
-    command("chunks", "3.zarr#height", "--svg", "map.svg")
-    with open("map.svg") as stream:
-        assert stream.read().startswith("<svg")
     assert "'z' is not a dimension; the dimensions are y, x" in command(
         "chunks", "3.zarr#height", "--dims", "z", status=2
     )
