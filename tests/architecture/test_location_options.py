@@ -126,10 +126,6 @@ CALLS = {
     "zarr_transfer.plan_conversion dest": lambda at, path, o: zarr_transfer.plan_conversion(
         node(), at, dest_path="y", **o
     ),
-    "zarr_transfer.remove_documents source": lambda at, path, o: zarr_transfer.remove_documents(
-        at, 3, force=True, **o
-    ),
-    "zarr_transfer.rename store": lambda at, path, o: zarr.rename(at, "x", "y", **o),
     "zarr_stores.create_manifest store": lambda at, path, o: (
         zarr_stores.integrity.manifest.create_manifest(at, **o)
     ),

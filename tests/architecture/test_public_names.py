@@ -19,7 +19,7 @@ NAMES = {
         check_consolidated codec config consolidate_metadata convert copy copy_all copy_store create
         create_array create_group empty empty_like errors full full_like getsize group
         installed_extensions load resolve_store_path move ones ones_like open open_array open_consolidated
-        open_group override_extensions register_hooks remove rename rmdir save
+        open_group override_extensions register_hooks remove rmdir save
         unconsolidate_metadata unregister_hooks zeros zeros_like
     """,
     "zarr_core.extension": """
@@ -41,7 +41,7 @@ NAMES = {
         Budget ChunkEdges Chunking ConversionError CopyExecutor CopyPlan CopyResult CopyStep
         ElementsDifferError Plan Progress RechunkPlan RechunkStage WaitNotices convert copy
         copy_all copy_store empty_like full_like getsize load move ones_like plan_conversion plan_rechunk
-        plan_selection remove_documents rename rmdir save zeros_like
+        plan_selection rmdir save zeros_like
     """,
 }
 

@@ -56,7 +56,6 @@ LATE = ("zarr_codecs._libdeflate",)
 NOT_DECLARED = {
     "zarr_bridge": {"icechunk"},
     "zarr_compat": {"fsspec", "numcodecs", "zarr"},
-    "zarr_display": {"rich"},
     "zarr_stores": {"aiohttp", "botocore"},
 }
 

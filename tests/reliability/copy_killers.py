@@ -78,14 +78,8 @@ def move_within(old: Path, new: Path) -> None:
         zarr.open_group(old).move("g", "x/g")
 
 
-def rename(old: Path, new: Path) -> None:
-    if keys(old, "g/"):
-        zarr.rename(old, "g", "x/g")
-
-
 KINDS = {
-    work.__name__: work
-    for work in (copy, copy_in_threads, decode, copy_store, move, move_within, rename)
+    work.__name__: work for work in (copy, copy_in_threads, decode, copy_store, move, move_within)
 }
 
 

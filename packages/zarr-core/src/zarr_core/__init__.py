@@ -73,7 +73,7 @@ _NAMES = {
     "zarr_core.normalize.codecs": "codec",
     "zarr_core.optional": (
         "ChunkLayout Progress convert copy copy_all copy_store empty_like full_like getsize load "
-        "move ones_like rename rmdir save zeros_like"
+        "move ones_like rmdir save zeros_like"
     ),
     "zarr_core.registry.extension_list": "installed_extensions",
     "zarr_core.registry.hooks": "register_hooks unregister_hooks",

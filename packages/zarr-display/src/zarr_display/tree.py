@@ -1,4 +1,4 @@
-"""A hierarchy as a tree: as text, as HTML with a small drawing of each array, and in colour."""
+"""A hierarchy as a tree: as text, and as HTML with a small drawing of each array."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from zarr_display.html import MUTED, number, tag, text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.tree import Tree as RichTree
     from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.extension import ChunkAxis, ChunkGrid
 
@@ -85,22 +84,6 @@ class Tree:
 
     def _repr_html_(self) -> str:
         return tag("div", tag("b", text(self.root)), members_html(self), style="line-height:1.5")
-
-    def __rich__(self) -> RichTree:
-        from rich.style import Style
-        from rich.text import Text
-        from rich.tree import Tree as RichTree
-
-        root = RichTree(Text(_shown(self.root), style="bold"))
-        branches = [root]
-        for node in self.nodes:
-            line = Text(node.label, style=CHUNK if node.description else "bold")
-            line.append(node.description, style=Style(bold=False, dim=True))
-            del branches[node.depth + 1 :]
-            branches.append(branches[-1].add(line))
-        if self.more:
-            root.add(Text(self.more))
-        return root
 
     def _is_last(self, position: int) -> bool:
         depth = self.nodes[position].depth

@@ -11,10 +11,10 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "arrays_like": "empty_like full_like ones_like zeros_like",
-    "conversion": "convert plan_conversion remove_documents",
+    "conversion": "convert plan_conversion",
     "copy_elements": "plan_rechunk",
     "copy_executor": "CopyExecutor CopyResult",
-    "copy_keys": "copy_store rename rmdir",
+    "copy_keys": "copy_store rmdir",
     "copy_nodes": "copy copy_all",
     "errors": "ConversionError ElementsDifferError",
     "move_node": "move",

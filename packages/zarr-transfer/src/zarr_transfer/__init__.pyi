@@ -6,12 +6,10 @@ from zarr_transfer.arrays_like import ones_like as ones_like
 from zarr_transfer.arrays_like import zeros_like as zeros_like
 from zarr_transfer.conversion import convert as convert
 from zarr_transfer.conversion import plan_conversion as plan_conversion
-from zarr_transfer.conversion import remove_documents as remove_documents
 from zarr_transfer.copy_elements import plan_rechunk as plan_rechunk
 from zarr_transfer.copy_executor import CopyExecutor as CopyExecutor
 from zarr_transfer.copy_executor import CopyResult as CopyResult
 from zarr_transfer.copy_keys import copy_store as copy_store
-from zarr_transfer.copy_keys import rename as rename
 from zarr_transfer.copy_keys import rmdir as rmdir
 from zarr_transfer.copy_nodes import copy as copy
 from zarr_transfer.copy_nodes import copy_all as copy_all

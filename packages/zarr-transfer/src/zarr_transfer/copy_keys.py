@@ -1,24 +1,22 @@
-"""Copy, rename and remove keys without interpreting them."""
+"""Copy and remove keys without interpreting them."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core import LocalStore
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import Location, NodeNotFoundError
+from zarr_core.extension import Location
 from zarr_core.formats.key_order import key_order
 from zarr_core.hierarchy.delete import require_erasing
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import check_location, opened_store
-from zarr_core.names import join
-from zarr_core.optional import reporter_for, with_advice
+from zarr_core.optional import reporter_for
 
 from zarr_transfer.copy_executor import CopyResult, KeyPair
-from zarr_transfer.copy_values import KeyCopier, all_same
+from zarr_transfer.copy_values import KeyCopier
 from zarr_transfer.keys import present_keys
-from zarr_transfer.plan import check_word, is_within, path_within
+from zarr_transfer.plan import check_word, path_within
 from zarr_transfer.progress import logging_to, summary
 
 if TYPE_CHECKING:
@@ -138,68 +136,6 @@ def copy_store(
                 done = CopyResult(transfer.copied, done.skipped + transfer.skipped, transfer.nbytes)
             line(summary(done, dry_run=dry_run))
     return done
-
-
-@with_advice
-def rename(
-    store: StoreLike,
-    source_path: str,
-    dest_path: str,
-    *,
-    progress: Callable[[Progress], object] | bool | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-) -> None:
-    """Rename all keys below a path without interpreting them.
-
-    Parameters
-    ----------
-    store : store-like
-        The store.
-    source_path, dest_path : str
-        The old and the new path.
-    progress : callable or True, optional
-        As for :func:`copy_store`.
-    storage_options : mapping, optional
-        Further arguments for the store of a URL.
-
-    Raises
-    ------
-    NodeNotFoundError
-        If there is no key below the old path.
-    NodeExistsError
-        If one path is within the other, or a key with another value exists below the new path.
-    StoreCapabilityError
-        If the store cannot list or remove its keys.
-
-    Notes
-    -----
-    Keys are copied before any is removed; metadata documents are copied last and removed first.
-    Every node is therefore complete at one of the paths, and the same call resumes an interrupted
-    one.  Use :meth:`Group.move` for nodes; it creates missing parent groups.
-    """
-    with opened_store(store, source_path, storage_options=storage_options) as (opened, old):
-        above = store.path if isinstance(store, Node) else ""
-        new = join(above, dest_path)
-        location = Location(opened, new)
-        require_erasing(opened)
-        if is_within(new, old) or is_within(old, new):
-            raise NodeExistsError(location, f"{'/' + old!r} and its new path would overlap")
-        keys = list(opened.list_prefix(_prefix(old)))
-        if not keys:
-            raise NodeNotFoundError(Location(opened, old), "there is nothing to rename")
-        targets = _targets(keys, old, new)
-        existing = _existing_keys(opened, new, set(targets.values()))
-        pairs = [KeyPair(*pair) for pair in targets.items()]
-        if not all_same(opened, opened, (pair for pair in pairs if pair.target in existing)):
-            raise NodeExistsError(location, "other values exist at the new path; remove them first")
-        local = opened if old and new and not existing and isinstance(opened, LocalStore) else None
-        if local and local.move_prefix(_prefix(old), _prefix(new)):
-            return
-        todo = [pair for pair in pairs if pair.target not in existing]
-        order = _order(store)
-        copy_keys(opened, opened, new, todo, order, "content", progress, "rename again")
-        order.erase_documents(opened, keys)
-        opened.erase_values(keys)
 
 
 def rmdir(
