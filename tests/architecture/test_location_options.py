@@ -150,7 +150,6 @@ CALLS = {
     "zarr_xarray.Appender store": lambda at, path, o: zarr_xarray.Appender(
         at, "a", group="y", **o
     ).append(dataset()),
-    "zarr_xarray.LiveReader store": lambda at, path, o: zarr_xarray.LiveReader(at, **o),
     "zarr_xarray.to_zarr store": lambda at, path, o: zarr_xarray.to_zarr(
         dataset(), at, group="y", **o
     ),

@@ -28,7 +28,7 @@ IMPORTED_BY = {
     "jsonschema": {"zarr_core.metadata.schema"},
     "importlib_metadata": {"zarr_core.registry.entry_points"},
     "pluggy": {"zarr_core.registry.hookspecs"},
-    "numcodecs": {"zarr_codecs._numcodecs", "zarr_compat.codecs"},
+    "numcodecs": {"zarr_codecs._numcodecs", "zarr_compat.codecs", "zarr_compat.v2_codecs"},
     "deflate": {"zarr_codecs._libdeflate"},
     "zstandard": {"zarr_codecs._zstandard"},
     "google_crc32c": {"zarr_codecs.crc32c"},

@@ -60,3 +60,20 @@ def test_constructors_open_nodes(tmp_path):
 def test_another_store_for_chunks_is_refused():
     with pytest.raises(TypeError, match="one store"):
         v2_storage.init_group({}, chunk_store=storage.MemoryStore())
+
+
+def test_examples_of_the_specification_of_version_2(program):
+    """Its section "Examples" has these names, in the module ``zarr``."""
+    printed = program(
+        "import os, zarr\n"
+        "store = zarr.DirectoryStore('example.zarr')\n"
+        "with zarr.config.set({'default_zarr_format': 2}):\n"
+        "    array = zarr.create(shape=(20, 20), chunks=(10, 10), dtype='i4', fill_value=42,\n"
+        "                        compressor=zarr.Zlib(level=1), store=store, overwrite=True)\n"
+        "    with zarr.ZipStore('group.zip', mode='w') as archive:\n"
+        "        zarr.group(archive).create_group('foo').create_dataset('bar', shape=(20, 20))\n"
+        "array[0:10, 10:20] = 1\n"
+        "print(sorted(os.listdir('example.zarr')), array.compressors)\n"
+        "print(zarr.open('group.zip', mode='r')['foo/bar'].shape)\n"
+    )
+    assert printed == "['.zarray', '0.1'] (Zlib(level=1),)\n(20, 20)"

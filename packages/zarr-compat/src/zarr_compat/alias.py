@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 MODULES: Mapping[str, tuple[str, ...]] = {
-    "zarr": ("api",),
+    "zarr": ("api", "v2_storage", "v2_codecs"),
     "zarr.abc": (),
     "zarr.api": (),
     "zarr.api.asynchronous": ("api_asynchronous",),

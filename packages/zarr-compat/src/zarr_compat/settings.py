@@ -16,7 +16,7 @@ _DEFAULTS: dict[str, Any] = {
     "default_zarr_format": 3,
     "array.order": "C",
     "async.concurrency": None,
-    "buffer": "zarr_compat.buffer.Buffer",
+    "buffer": "zarr.buffer.cpu.Buffer",
     "codec_pipeline.path": "zarr_core.engine",
     "json_indent": 2,
 }

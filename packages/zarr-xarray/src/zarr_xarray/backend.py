@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xarray.backends import BackendEntrypoint, refresh_engines
+from xarray.backends import BackendEntrypoint
 from zarr_core import Group, Store
 
 from zarr_xarray import _xarray
 from zarr_xarray.group_store import GroupStore, open_readable_group, subgroups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from xarray import Dataset, DataTree
 
@@ -143,30 +142,3 @@ def _open(store_like: Any, options: Mapping[str, Any]) -> tuple[Group, Callable[
         return dataset
 
     return group, dataset_of
-
-
-@contextmanager
-def use_for_zarr_engine() -> Iterator[None]:
-    """Use zarr-core for ``xr.open_zarr`` and ``engine="zarr"`` within a block.
-
-    zarr-python is neither needed nor imported.  Writing is not redirected, since xarray does not
-    support this.
-
-    Examples
-    --------
-    >>> import xarray as xr, zarr_xarray
-    >>> with zarr_xarray.use_for_zarr_engine():
-    ...     "zarr" in xr.backends.list_engines()
-    True
-    """
-    before = _xarray.ENGINES.get("zarr")
-    _xarray.ENGINES["zarr"] = (None, ZarrCoreBackend)
-    refresh_engines()
-    try:
-        yield
-    finally:
-        if before is None:
-            del _xarray.ENGINES["zarr"]
-        else:
-            _xarray.ENGINES["zarr"] = before
-        refresh_engines()

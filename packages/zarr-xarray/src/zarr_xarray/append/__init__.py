@@ -35,6 +35,5 @@ If the connection fails during step 2, the appender does not know whether it has
 remembers position and number of the steps, and the next attempt compares them with what is stored.
 
 ``appender.py`` has these steps, ``committed_lengths.py`` the commit, ``steps.py``, ``labels.py`` and
-``buffer.py`` the data that is appended, ``series.py`` the creation of the arrays, ``live_reader.py``
-the reader.
+``buffer.py`` the data that is appended, ``series.py`` the creation of the arrays.
 """
