@@ -1,9 +1,9 @@
 """Creates virtual environments with the libraries that wrote older formats.
 
-Arguments are names of environments; without any, those that tests use are created, in the root
-of the repository.  An environment that has the right versions is left alone.  This reports each
-that cannot be created, and why; tests that need it are skipped.  The exit status is 1 if one of
-them is required, unless ``--optional`` is given.
+Arguments are names of environments; without any, all are created, in the root of the repository.
+An environment that has the right versions is left alone.  This reports each that cannot be
+created, and why; tests that need it are skipped.  The exit status is 1 if one of them is required,
+unless ``--optional`` is given.
 """
 
 from __future__ import annotations
@@ -40,14 +40,11 @@ class Environment:
         Arguments of successive calls of pip.
     required : bool
         Whether the tests require it.
-    usual : bool
-        Whether tests use it; otherwise it only creates fixtures.
     """
 
     pythons: tuple[str, ...]
     steps: tuple[str, ...]
     required: bool = False
-    usual: bool = True
 
 
 ENVIRONMENTS = {
@@ -68,16 +65,6 @@ ENVIRONMENTS = {
     ".venv-zarr1.0": Environment(
         ("3.6",), (*FOR_PYTHON_36, "--no-build-isolation --no-deps zarr==1.0.0")
     ),
-    ".venv-zarr2.1": Environment(
-        ("3.6",),
-        (*FOR_PYTHON_36, "--no-build-isolation --no-deps zarr==2.1.4 numcodecs==0.2.1"),
-        usual=False,
-    ),
-    ".venv-zarr2.4": Environment(
-        ("3.8",), ("zarr==2.4.0 numcodecs==0.12.1 numpy==1.24.4",), usual=False
-    ),
-    # Its wheels have netCDF-C in them, with its own Zarr.
-    ".venv-netcdf": Environment(("3.11", "3.12", "3.13"), ("netCDF4==1.7.5.1.post1",), usual=False),
 }
 
 
@@ -149,7 +136,7 @@ def make(name: str) -> str | None:
 def main(arguments: list[str]) -> int:
     """Create the requested environments, two at a time."""
     names = [name for name in arguments if name != "--optional"]
-    names = names or [name for name, environment in ENVIRONMENTS.items() if environment.usual]
+    names = names or list(ENVIRONMENTS)
     failed = False
     with ThreadPoolExecutor(2) as pool:
         for name, problem in zip(names, pool.map(make, names), strict=True):
