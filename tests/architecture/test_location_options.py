@@ -88,8 +88,10 @@ CALLS = {
     "zarr_core.array_from_metadata store": lambda at, path, o: zarr.array_from_metadata(
         at, shape=3, dtype="i2", chunks=2, **o
     ),
-    "zarr_core.check_consolidated group": lambda at, path, o: zarr.check_consolidated(at, **o),
-    "zarr_core.consolidate_metadata store": lambda at, path, o: zarr.consolidate_metadata(at, **o),
+    "zarr_formats.check_consolidated group": lambda at, path, o: zarr.check_consolidated(at, **o),
+    "zarr_formats.consolidate_metadata store": lambda at, path, o: zarr.consolidate_metadata(
+        at, **o
+    ),
     "zarr_core.create store": lambda at, path, o: zarr.create(3, store=at, path="y", **o),
     "zarr_core.create_array store": lambda at, path, o: zarr.create_array(
         at, path="y", shape=3, **o
@@ -100,7 +102,7 @@ CALLS = {
     "zarr_transfer.load store": lambda at, path, o: zarr.load(at, path="x", **o),
     "zarr_core.open store": lambda at, path, o: zarr.open(at, **o),
     "zarr_core.open_array store": lambda at, path, o: zarr.open_array(at, "r", path="x", **o),
-    "zarr_core.open_consolidated store": lambda at, path, o: zarr.open_consolidated(at, **o),
+    "zarr_formats.open_consolidated store": lambda at, path, o: zarr.open_consolidated(at, **o),
     "zarr_core.open_group store": lambda at, path, o: zarr.open_group(at, "r", **o),
     "zarr_core.remove store": lambda at, path, o: zarr.remove(at, "x", **o),
     "zarr_core.resolve_store_path store": lambda at, path, o: zarr.resolve_store_path(at, **o),
@@ -108,7 +110,7 @@ CALLS = {
     "zarr_transfer.save store": lambda at, path, o: zarr.save(
         at, a=VALUES, b=VALUES, path="y", **o
     ),
-    "zarr_core.unconsolidate_metadata store": lambda at, path, o: zarr.unconsolidate_metadata(
+    "zarr_formats.unconsolidate_metadata store": lambda at, path, o: zarr.unconsolidate_metadata(
         at, **o
     ),
     "zarr_transfer.convert source": lambda at, path, o: zarr.convert(at, {}, **o),

@@ -83,7 +83,6 @@ CHECKED = {
     "zarr.open_group(chunks=4)": 'Unexpected keyword argument "chunks" for "open_group"',
     "zarr.open_array(shape=(2,), dtype=int).chunks": None,
     "zarr.open_array().create_group": '"Array" has no attribute "create_group"',
-    'zarr.open_consolidated("a", use_consolidated=False)': "Unexpected keyword argument",
     "zarr.open_arry": 'Module has no attribute "open_arry"; maybe "open_array"?',
     "extension.Stores": 'Module has no attribute "Stores"; maybe "Store"',
 }

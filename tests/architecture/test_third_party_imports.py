@@ -146,6 +146,7 @@ USERS = (
     "zarr_transfer",
     "zarr_dask",
     "zarr_display",
+    "zarr_formats.consolidate",
     "zarr_import",
     "zarr_stores.cache.recheck",
     "zarr_xarray",

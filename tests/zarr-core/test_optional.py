@@ -45,6 +45,21 @@ def test_a_member_cannot_be_moved_without_zarr_transfer(without):
     assert list(group) == ["a"]
 
 
+def test_consolidated_metadata_is_kept_without_zarr_formats(without, tmp_path):
+    root = zarr.create_group(tmp_path)
+    root.create_array("x", shape=3)
+    document = zarr.consolidate_metadata(tmp_path).metadata.consolidated.to_json()
+    without("zarr-formats")
+    with pytest.warns(UserWarning, match="neither read nor updated.*pip install zarr-formats"):
+        group = zarr.open_group(tmp_path)
+    group.create_array("y", shape=3)
+    group.attrs["a"] = 1
+    assert list(group) == ["x", "y"]
+    assert group.metadata.consolidated.to_json() == document
+    with pytest.raises(ModuleNotFoundError, match="pip install zarr-formats"):
+        zarr.open_consolidated(tmp_path)
+
+
 @pytest.mark.parametrize("function", [zarr.open, zarr.create_group])
 def test_locations_in_archives_need_zarr_stores(function, without, tmp_path):
     without("zarr-stores")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
-import zarr_transfer
 from zarr_core.optional import optional_function
 
 from zarr_compat.adapt import adapt
@@ -79,13 +78,13 @@ __version__ = f"{version('zarr')}+zarr.core.{zarr_core.__version__}"
 
 copy_store = adapt(zarr_core.copy_store)
 empty = adapt_creation(zarr_core.empty)
-empty_like = adapt_creation(zarr_transfer.empty_like)
+empty_like = adapt_creation(zarr_core.empty_like)
 full = adapt_creation(zarr_core.full)
-full_like = adapt_creation(zarr_transfer.full_like)
+full_like = adapt_creation(zarr_core.full_like)
 ones = adapt_creation(zarr_core.ones)
-ones_like = adapt_creation(zarr_transfer.ones_like)
+ones_like = adapt_creation(zarr_core.ones_like)
 zeros = adapt_creation(zarr_core.zeros)
-zeros_like = adapt_creation(zarr_transfer.zeros_like)
+zeros_like = adapt_creation(zarr_core.zeros_like)
 
 
 def tree(group: Any, expand: bool | None = None, level: int | None = None) -> Any:

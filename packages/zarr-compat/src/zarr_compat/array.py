@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import zarr_core
-import zarr_transfer
 from zarr_core.engine.chain import codec_definition
 
 from zarr_compat.adapt import adapt, resolve_store
@@ -196,7 +195,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
 
     def nbytes_stored(self) -> int:
         """Return the number of stored bytes, including metadata, as in zarr-python."""
-        return zarr_transfer.getsize(self.core)
+        return int(zarr_core.getsize(self.core))
 
     # --- members of zarr-python 2 ---
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
-import zarr_transfer
 
 from zarr_compat.adapt import adapt, wrap_result
 from zarr_compat.api_nodes import create_nodes_below
@@ -158,7 +157,7 @@ class Group(Node[zarr_core.Group], wraps=zarr_core.Group):
     def empty_like(self, name: str, data: Any, **options: Any) -> Any:
         """Create an empty array like another."""
         options.setdefault("zarr_format", self.core.stored.format.name)
-        return adapt(zarr_transfer.empty_like, self.store)(data, store=self, path=name, **options)
+        return adapt(zarr_core.empty_like, self.store)(data, store=self, path=name, **options)
 
     def zeros_like(self, name: str, data: Any, **options: Any) -> Any:
         """Create an array of zeros like another."""

@@ -6,9 +6,6 @@ from typing import Any
 from zarr_core import errors as errors
 from zarr_core.config import config as config
 from zarr_core.hierarchy.array import Array as Array
-from zarr_core.hierarchy.consolidate import check_consolidated as check_consolidated
-from zarr_core.hierarchy.consolidate import consolidate_metadata as consolidate_metadata
-from zarr_core.hierarchy.consolidate import unconsolidate_metadata as unconsolidate_metadata
 from zarr_core.hierarchy.convenience import array as array
 from zarr_core.hierarchy.convenience import create as create
 from zarr_core.hierarchy.convenience import empty as empty
@@ -24,7 +21,6 @@ from zarr_core.hierarchy.node import Attributes as Attributes
 from zarr_core.hierarchy.open import array_from_metadata as array_from_metadata
 from zarr_core.hierarchy.open import open as open
 from zarr_core.hierarchy.open import open_array as open_array
-from zarr_core.hierarchy.open import open_consolidated as open_consolidated
 from zarr_core.hierarchy.open import open_group as open_group
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
 from zarr_core.hierarchy.store_path import resolve_store_path as resolve_store_path
@@ -46,6 +42,8 @@ def _lazy_names(
 # From other distributions, which this package does not import, not even for types.
 ChunkLayout: type[Any]
 Progress: type[Any]
+check_consolidated: Callable[..., Any]
+consolidate_metadata: Callable[..., Any]
 convert: Callable[..., Any]
 copy: Callable[..., Any]
 copy_all: Callable[..., Any]
@@ -56,6 +54,8 @@ getsize: Callable[..., Any]
 load: Callable[..., Any]
 move: Callable[..., Any]
 ones_like: Callable[..., Any]
+open_consolidated: Callable[..., Any]
 rmdir: Callable[..., Any]
 save: Callable[..., Any]
+unconsolidate_metadata: Callable[..., Any]
 zeros_like: Callable[..., Any]

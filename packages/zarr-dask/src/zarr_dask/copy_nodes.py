@@ -82,7 +82,7 @@ def copy(
         if consolidated is None:
             consolidated = source.metadata.consolidated is not None
         if consolidated:
-            return consolidate_metadata(copied)
+            copied = consolidate_metadata(copied)
     return copied  # type: ignore[no-any-return]  # a dry run returns something else
 
 

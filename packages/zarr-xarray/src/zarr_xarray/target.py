@@ -9,7 +9,7 @@ from zarr_core import Array, Group, create_group, open_group, resolve_store_path
 from zarr_core.errors import NodeTypeError
 from zarr_core.extension import Format, NodeNotFoundError, Store
 from zarr_core.formats.detect import format_of_new
-from zarr_core.hierarchy.consolidate import require_consolidating
+from zarr_core.hierarchy.create_node import require_consolidating
 from zarr_core.names import normalise_path
 from zarr_core.registry.resolve import format_named
 

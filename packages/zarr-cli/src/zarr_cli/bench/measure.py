@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
-import zarr_transfer
 from zarr_core.engine.chain import CodecChain
 from zarr_core.extension import ArrayRepresentation, ZarrError, create_extension
 
@@ -66,7 +65,7 @@ def prepare_trial(
     layout: dict[str, Any] = {"shape": shape, "chunks": shape, "shards": None}
     store = zarr_core.MemoryStore()
     if candidate.present:
-        target = zarr_transfer.empty_like(array, store=store, **layout, zarr_format=format_)
+        target = zarr_core.empty_like(array, store=store, **layout, zarr_format=format_)
     else:
         target = zarr_core.create_array(
             store, **layout, dtype=array.metadata.data_type, fill_value=array.fill_value,

@@ -79,15 +79,14 @@ def _nodes_to_remove(
 ) -> tuple[dict[str, int], int | None]:
     """Return the number of arrays and groups to remove, and their size if ``measured``."""
     import zarr_core
-    import zarr_transfer
 
     if force:
         store, path = location.locate()
         if next(iter(store.list_prefix(f"{path}/" if path else "")), None) is None:
             raise Failure(f"no keys are stored at {location}")
-        return {}, zarr_transfer.getsize(store, path) if measured else None
+        return {}, zarr_core.getsize(store, path) if measured else None
     node = location.open("r+", use_consolidated=False)
-    nbytes = zarr_transfer.getsize(node) if measured else None
+    nbytes = zarr_core.getsize(node) if measured else None
     if isinstance(node, zarr_core.Array):
         return {"array": 1}, nbytes
     arrays = sum(1 for _ in node.arrays(max_depth=None))
@@ -97,13 +96,12 @@ def _nodes_to_remove(
 
 def _remove(location: Location, *, force: bool) -> None:
     import zarr_core
-    import zarr_transfer
 
     from zarr_cli.modify.open_stores import open_node_in
 
     store, path = location.locate(read_only=False)
     with store:
         if force:
-            zarr_transfer.rmdir(store, path)
+            zarr_core.rmdir(store, path)
         else:
             zarr_core.remove(open_node_in(store, location, "r+"))

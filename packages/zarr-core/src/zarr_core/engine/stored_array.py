@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.engine.chain import PreparedCodecChain
-    from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.resolved_metadata import ResolvedMetadata, WriteEmptyChunks
     from zarr_core.interfaces.codec import Codec
+    from zarr_core.interfaces.consolidated_view import ConsolidatedView
     from zarr_core.interfaces.format import Format
     from zarr_core.interfaces.native import NativePlan
     from zarr_core.interfaces.selection import AnySelection

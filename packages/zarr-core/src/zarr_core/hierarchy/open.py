@@ -193,33 +193,6 @@ def open_group(
     return node
 
 
-@with_advice
-def open_consolidated(
-    store: StoreLike,
-    mode: Mode | None = None,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    attributes: Mapping[str, Any] | None = None,
-) -> Group:
-    """Open a group whose members are listed in its consolidated metadata.
-
-    Parameters as for :func:`open_group`.  By default the group is opened for reading and writing,
-    as in zarr-python; changes through it also change the consolidated metadata.
-
-    Raises
-    ------
-    ValueError
-        If the group has no consolidated metadata.
-    """
-    return open_group(
-        store, mode, path=path, zarr_format=zarr_format, storage_options=storage_options,
-        use_consolidated=True, extensions=extensions, attributes=attributes,
-    )  # fmt: skip
-
-
 def _open(
     kind: type[Array | Group] | None,
     location: StoreLike,

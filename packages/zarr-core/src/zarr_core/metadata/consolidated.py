@@ -11,48 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from zarr_core import strictjson
-from zarr_core.messages import listed
 from zarr_core.metadata.array import in_order_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_core.definition import JSON
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Differences between consolidated metadata and the stored documents.
-
-    Parameters
-    ----------
-    stale : tuple of str
-        Paths whose copy differs from the stored document.
-    missing : tuple of str
-        Paths without a copy.
-    extra : tuple of str
-        Paths that have a copy but are not stored.
-    """
-
-    stale: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.stale or self.missing or self.extra)
-
-    def __str__(self) -> str:
-        parts = [
-            f"{len(paths)} {word} ({listed(paths, 3)})"
-            for word, paths in (
-                ("stale", self.stale),
-                ("missing", self.missing),
-                ("extra", self.extra),
-            )
-            if paths
-        ]
-        return ", ".join(parts) or "up to date"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +36,7 @@ class ConsolidatedMetadata:
 
         Paths are sorted.  Copies of groups do not contain consolidated metadata.
         """
-        return cls({path: _without_copies(documents[path]) for path in sorted(documents)})
+        return cls({path: without_copies(documents[path]) for path in sorted(documents)})
 
     def to_json(self) -> dict[str, JSON]:
         """Return the member ``consolidated_metadata``."""
@@ -83,35 +47,18 @@ class ConsolidatedMetadata:
         }
         return in_order_of(self.envelope or {}, members)
 
-    def __contains__(self, path: str) -> bool:
-        return path in self.entries
-
-    def compare(self, documents: Mapping[str, JSON]) -> Difference:
-        """Compare with the stored documents of all nodes below the group, by relative path."""
-        return Difference(
-            stale=tuple(
-                path
-                for path, document in self.entries.items()
-                if path in documents
-                and not strictjson.identical(
-                    _without_copies(document), _without_copies(documents[path])
-                )
-            ),
-            missing=tuple(path for path in documents if path not in self.entries),
-            extra=tuple(path for path in self.entries if path not in documents),
-        )
-
 
 # Members with consolidated metadata, in version 3 or 2.
 _COPIES = ("consolidated_metadata", ".zmetadata")
 
 
-def _without_copies(document: JSON) -> JSON:
+def without_copies(document: JSON) -> JSON:
+    """A document of a node without consolidated metadata."""
     if not isinstance(document, dict):
         return document
     # zarr-python 3 also leaves an empty one in the copies of groups of version 2.
     return {
-        name: _without_copies(value) if name == ".zgroup" else value
+        name: without_copies(value) if name == ".zgroup" else value
         for name, value in document.items()
         if name not in _COPIES
     }

@@ -15,6 +15,7 @@ from zarr_core.errors import (
     NodeTypeError,
     StoreReadOnlyError,
 )
+from zarr_formats.consolidate import Difference, difference
 
 
 @pytest.fixture
@@ -507,3 +508,33 @@ def test_a_change_encodes_only_what_has_changed(monkeypatch):
 
     encoded(5)  # the documents of new nodes are cached from here on
     assert encoded(10) == encoded(100) < 12
+
+
+# --- differences ---
+
+ENTRIES = {"a": {"n": 1, "m": "x"}, "b": {}, "b/c": {"n": 1}}
+
+
+def test_copies_in_copies_are_not_compared():
+    # As written by zarr-python: empty consolidated metadata of nested groups, or null.
+    nested = {path: {**ENTRIES[path], "consolidated_metadata": None} for path in ENTRIES}
+    assert not difference(nested, ENTRIES)
+
+
+def test_up_to_date_copies_have_no_difference():
+    reordered = {path: dict(reversed(item.items())) for path, item in ENTRIES.items()}
+    assert not difference(ENTRIES, reordered)
+    assert str(difference(ENTRIES, reordered)) == "up to date"
+
+
+def test_every_difference_is_found():
+    now = {**ENTRIES, "a": {"n": True, "m": "x"}}  # equal to 1 in Python, not in JSON
+    now["new"] = now.pop("b/c")
+    found = difference(ENTRIES, now)
+    assert found == Difference(stale=("a",), missing=("new",), extra=("b/c",))
+    assert found
+    assert str(found) == "1 stale ('a'), 1 missing ('new'), 1 extra ('b/c')"
+
+
+def test_many_differences_are_abbreviated():
+    assert str(Difference(missing=("a", "b", "c", "d"))) == "4 missing ('a', 'b', 'c' and 1 more)"

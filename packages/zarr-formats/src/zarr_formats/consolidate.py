@@ -1,27 +1,62 @@
-"""Create, remove and check consolidated metadata.
+"""Create, open, remove and check consolidated metadata.
 
 Specification: v3.1, "Additional fields".
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.errors import StoreCapabilityError
+from zarr_core import open_group
+from zarr_core.extension import strictjson
 from zarr_core.formats.walk import walk
+from zarr_core.hierarchy.create_node import require_consolidating
 from zarr_core.hierarchy.node import update_metadata
-from zarr_core.hierarchy.open import open_group
-from zarr_core.metadata.consolidated import ConsolidatedMetadata
-from zarr_core.optional import reporter_for
+from zarr_core.messages import listed
+from zarr_core.metadata.consolidated import ConsolidatedMetadata, without_copies
+from zarr_core.optional import reporter_for, with_advice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Literal
 
-    from zarr_core.definition import JSON
-    from zarr_core.hierarchy.group import Group
-    from zarr_core.hierarchy.store_path import StoreLike
-    from zarr_core.interfaces.store import Store
-    from zarr_core.metadata.consolidated import Difference
+    from zarr_core import Group, StoreLike
+    from zarr_core.extension import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Differences between consolidated metadata and the stored documents.
+
+    Parameters
+    ----------
+    stale : tuple of str
+        Paths whose copy differs from the stored document.
+    missing : tuple of str
+        Paths without a copy.
+    extra : tuple of str
+        Paths that have a copy but are not stored.
+    """
+
+    stale: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.stale or self.missing or self.extra)
+
+    def __str__(self) -> str:
+        parts = [
+            f"{len(paths)} {word} ({listed(paths, 3)})"
+            for word, paths in (
+                ("stale", self.stale),
+                ("missing", self.missing),
+                ("extra", self.extra),
+            )
+            if paths
+        ]
+        return ", ".join(parts) or "up to date"
 
 
 def consolidate_metadata(
@@ -85,13 +120,31 @@ def consolidate_metadata(
     return open_group(group, "r+", zarr_format=zarr_format)
 
 
-def require_consolidating(store: Store) -> None:
-    """Raise a StoreCapabilityError if a store needs no consolidated metadata."""
-    if not store.traits.supports_consolidated_metadata:
-        raise StoreCapabilityError(
-            "the store reads all metadata fast and keeps its versions; consolidated metadata would "
-            "hide nodes that are created later. Open the group without it", store
-        )  # fmt: skip
+@with_advice
+def open_consolidated(
+    store: StoreLike,
+    mode: Literal["r", "r+", "a", "w", "w-", "x"] | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> Group:
+    """Open a group whose members are listed in its consolidated metadata.
+
+    Parameters as for :func:`zarr_core.open_group`.  By default the group is opened for reading and
+    writing, as in zarr-python; changes through it also change the consolidated metadata.
+
+    Raises
+    ------
+    ValueError
+        If the group has no consolidated metadata.
+    """
+    return open_group(
+        store, mode, path=path, zarr_format=zarr_format, storage_options=storage_options,
+        use_consolidated=True, extensions=extensions, attributes=attributes,
+    )  # fmt: skip
 
 
 def unconsolidate_metadata(
@@ -148,7 +201,21 @@ def check_consolidated(
     group = open_group(group, "r", use_consolidated=False, storage_options=storage_options)
     if group.metadata.consolidated is None:
         raise ValueError(f"{group.stored.location} has no consolidated metadata")
-    return group.metadata.consolidated.compare(_documents(group, progress))
+    return difference(group.metadata.consolidated.entries, _documents(group, progress))
+
+
+def difference(entries: Mapping[str, JSON], documents: Mapping[str, JSON]) -> Difference:
+    """Compare the entries of consolidated metadata with the documents of all nodes, by relative path."""
+    return Difference(
+        stale=tuple(
+            path
+            for path, entry in entries.items()
+            if path in documents
+            and not strictjson.identical(without_copies(entry), without_copies(documents[path]))
+        ),
+        missing=tuple(path for path in documents if path not in entries),
+        extra=tuple(path for path in entries if path not in documents),
+    )
 
 
 def _documents(group: Group, progress: Callable[[Any], object] | bool | None) -> dict[str, JSON]:
