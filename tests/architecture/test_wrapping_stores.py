@@ -7,7 +7,6 @@ import pytest
 import zarr_core as zarr
 from zarr_core.extension import Store, StoreTraits, WrapperStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_sharding.transformer.sharded_store import sharded
 from zarr_stores.cache.chunk_cache import ChunkCacheStore
 from zarr_stores.cache.disk_cache import DiskCacheStore
 from zarr_stores.cache.lru_cache import LRUCacheStore
@@ -58,8 +57,6 @@ WRAPPED = {
     "VerifiedStore": (verified, {"supports_listing"}),
     # Its values are on a disk.
     "DiskCacheStore": (lambda store, place: DiskCacheStore(store, place, 10**6), {"in_memory"}),
-    # The values of chunks are not those of the store.
-    "ShardedStore": (lambda store, place: sharded(store, "a/", (2,)), {"batch_nbytes"}),
     "LockedStore": (locked, {"batch_nbytes"}),
 }
 
