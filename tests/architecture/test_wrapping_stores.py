@@ -7,7 +7,6 @@ import pytest
 import zarr_core as zarr
 from zarr_core.extension import Store, StoreTraits, WrapperStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_sharding.transformer.sharded_store import sharded
 from zarr_stores.cache.chunk_cache import ChunkCacheStore
 from zarr_stores.cache.lru_cache import LRUCacheStore
 
@@ -48,8 +47,6 @@ WRAPPED = {
     "WrapperStore": (lambda store: WrapperStore(store), set()),
     "LRUCacheStore": (lambda store: LRUCacheStore(store, 1000), set()),
     "ChunkCacheStore": (lambda store: ChunkCacheStore(store, 1000), {"chunk_reader"}),
-    # The values of chunks are not those of the store.
-    "ShardedStore": (lambda store: sharded(store, "a/", (2,)), {"batch_nbytes"}),
     "LockedStore": (locked, {"batch_nbytes"}),
 }
 

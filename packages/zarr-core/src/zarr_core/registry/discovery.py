@@ -129,18 +129,11 @@ def name_of(extension_point: str, cls: type[Any]) -> str:
 
 def _installed_name(extension_point: str, cls: type[Any]) -> str:
     target = f"{cls.__module__}:{cls.__qualname__}"
-    installed = [
-        provider
-        for provider in providers(extension_point)
-        if provider.extension is None and provider is not _RAW_BITS
-    ]
-    for provider in installed:
-        if provider.target.partition("[")[0].strip() == target:
-            return provider.name
-    # The entry point can name another module that exports the class.
     package = cls.__module__.partition(".")[0]
-    for provider in installed:
-        if provider.module in sys.modules or provider.module.partition(".")[0] == package:
+    # The entry point can also name another module that exports the class.
+    for provider in sorted(providers(extension_point), key=lambda item: item.target != target):
+        is_near = provider.module in sys.modules or provider.module.partition(".")[0] == package
+        if is_near and provider.extension is None and provider is not _RAW_BITS:
             with suppress(ExtensionLoadError):
                 if provider.load() is cls:
                     return provider.name

@@ -9,14 +9,13 @@ Compatible:     zarr-python 2.13 to 2.18; shards are those of sharding_indexed w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import ExtensionDefinition, StorageTransformer, check_prefix
+from zarr_core.extension import ExtensionDefinition, StorageTransformer, StoreCapabilityError
 from zarr_core.selection.parse import is_integer
 
-from zarr_sharding.transformer.layout import Layout
-from zarr_sharding.transformer.sharded_store import ShardedStore, plain_index
+from zarr_sharding.shard import check_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,12 +23,10 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON, ArrayMetadata, Store
 
-    from zarr_sharding.index import IndexFormat
-
 
 @dataclass(frozen=True, slots=True)
 class ShardingTransformer(StorageTransformer):
-    """Store neighbouring chunks in one value, a shard.
+    """Store neighbouring chunks in one value, a shard, with the codec ``sharding_indexed``.
 
     Parameters
     ----------
@@ -47,25 +44,20 @@ class ShardingTransformer(StorageTransformer):
     """
 
     chunks_per_shard: Sequence[int]
-    _index: IndexFormat = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         counts = tuple(self.chunks_per_shard)
         if not all(is_integer(n) and n > 0 for n in counts):
             raise ValueError(f"chunks_per_shard must be integers of at least 1, not {counts}")
         counts = tuple(map(int, counts))
+        check_count(counts)
         object.__setattr__(self, "chunks_per_shard", counts)
-        object.__setattr__(self, "_index", plain_index(counts))
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
         """Create the transformer; "the only binary format is the indexed format"."""
         counts: Any = definition.configuration["chunks_per_shard"]
         return cls(counts)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Without the index format, which is computed again.
-        return type(self), (self.chunks_per_shard,)
 
     def check(self, shape: tuple[int, ...]) -> None:
         """Raise an error for arrays with a different number of dimensions.
@@ -101,7 +93,11 @@ class ShardingTransformer(StorageTransformer):
             storage_transformers=metadata.storage_transformers[1:],
         )
 
-    def transform(self, store: Store, prefix: str) -> ShardedStore:
-        """Return the store with a key for each chunk."""
-        counts = tuple(self.chunks_per_shard)
-        return ShardedStore(store, Layout(check_prefix(prefix), counts, self._index))
+    def transform(self, store: Store, prefix: str) -> Store:
+        """Raise a StoreCapabilityError: only arrays with equivalent codecs are supported."""
+        raise StoreCapabilityError(
+            "the storage transformer 'sharding' is supported for arrays with a regular chunk grid, "
+            "without a chunk memory layout, and not behind another storage transformer",
+            store,
+            prefix,
+        )
