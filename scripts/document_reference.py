@@ -32,7 +32,6 @@ MODULES: dict[str, tuple[str, ...]] = {
             "references", "wrappers.temp", "cache.lru_cache",
             "wrappers.prefix", "wrappers.read_only", "wrappers.log",
             "wrappers.synchronizers", "wrappers.synchronized_store",
-            "wrappers.faults",
         )
     ),
     "zarr-xarray": ("zarr_xarray",),

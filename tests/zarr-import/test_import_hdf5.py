@@ -8,6 +8,7 @@ import hdf5plugin
 import numpy as np
 import pytest
 import zarr_core as zarr
+from failing_store import FaultyStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
@@ -18,7 +19,6 @@ from zarr_core.registry.resolve import format_named
 from zarr_import import import_hdf5
 from zarr_import.chunks import copy_chunks
 from zarr_import.variable import Variable
-from zarr_stores.wrappers.faults import FaultyStore
 
 RANDOM = np.random.default_rng(0)
 COLOURS = h5py.enum_dtype({"RED": 1, "DARK BLUE": 2}, basetype="u1")

@@ -42,6 +42,12 @@ class TestSQLite3(TestDumb):
     test_deep_keys = DatabaseContract.test_deep_keys
 
 
+class TestFunction(TestDumb):
+    """As of Berkeley DB, whose functions need a package that pip compiles."""
+
+    backend = staticmethod(dbm.dumb.open)
+
+
 if has("dbm.gnu"):
 
     class TestGnu(TestDumb):
@@ -70,17 +76,29 @@ if has("dbm.ndbm"):
             assert list(store.list()) == []
 
 
-@pytest.mark.parametrize("module", ["dbm.dumb", "dbm.gnu", "dbm.ndbm", "dbm.sqlite3"])
-def test_databases_of_the_modules_are_read_and_changed(tmp_path, module):
+@pytest.mark.parametrize(
+    ("module", "function"),
+    [
+        ("dbm.dumb", "open"),
+        ("dbm.gnu", "open"),
+        ("dbm.ndbm", "open"),
+        ("dbm.sqlite3", "open"),
+        ("berkeleydb", "btopen"),
+        ("berkeleydb", "hashopen"),
+    ],
+)
+def test_databases_of_the_modules_are_read_and_changed(tmp_path, module, function):
+    # DBMStore(path, open=berkeleydb.btopen) of zarr-python 2 stores keys as they are, in UTF-8.
     if not has(module):
         pytest.skip(f"{module} is not installed")
-    open_database = importlib.import_module(module).open
+    open_database = getattr(importlib.import_module(module), function)
     path = str(tmp_path / "field.db")
     database = open_database(path, "c")
     for name in (".zgroup", "é/.zgroup"):
         database[name.encode()] = b'{"zarr_format": 2}'
     database.close()
-    with DBMStore(path) as store:  # the backend is detected
+    # The backends of Python are detected.
+    with DBMStore(path, backend=open_database if function != "open" else "sqlite3") as store:
         assert sorted(store.list()) == [".zgroup", "é/.zgroup"]
         store.set("b/.zgroup", b"{}")
         with ThreadPoolExecutor(1) as pool:  # another thread can use it

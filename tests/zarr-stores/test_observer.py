@@ -1,13 +1,11 @@
 import logging
 import pickle
-import time
 
 import pytest
 from store_contract import LocalWrapperContract
 from zarr_core.extension import ByteRange, StoreError, StoreReadError, WrapperStore
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.wrappers.faults import FaultyStore
 from zarr_stores.wrappers.log import LoggedStore
 from zarr_stores.wrappers.observer import ObservedStore
 
@@ -86,27 +84,8 @@ class TestLoggedStore(LocalWrapperContract):
         assert "secret" not in caplog.text
 
 
-class TestFaultyStore(LocalWrapperContract):
-    def wrap(self, store):
-        return FaultyStore(NotingStore(store))
-
-    def test_one_call_fails(self):
-        store = FaultyStore(MemoryStore(), fail_at=2, when="after")
-        store.set("k", b"1")
-        with pytest.raises(StoreError, match="call 2, set"):
-            store.set("k", b"2")
-        assert store.get("k") == b"2"
-        assert store.calls == [("set", "k"), ("set", "k"), ("get", "k")]
-
-    def test_latency(self):
-        store = FaultyStore(MemoryStore(), latency=0.02)
-        begun = time.perf_counter()
-        store.exists("k")
-        assert time.perf_counter() - begun >= 0.02
-
-
 def test_settings_are_pickled(tmp_path):
-    store = FaultyStore(LoggedStore(LocalStore(tmp_path), "x", 7), 3, "after", True, 0.5)
+    store = LoggedStore(LocalStore(tmp_path), "x", 7)
     assert repr(pickle.loads(pickle.dumps(store))) == repr(store)
 
 

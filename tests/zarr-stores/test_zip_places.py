@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import zarr_core as zarr
+from failing_store import FaultyStore
 from store_contract import get_into
 from zarr_core.extension import (
     ByteRange,
@@ -27,7 +28,6 @@ from zarr_core.extension import (
 from zarr_core.interfaces.byte_reader import WrapperReader
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.wrappers.faults import FaultyStore
 from zarr_stores.zip import ZipStore
 
 VALUES = {

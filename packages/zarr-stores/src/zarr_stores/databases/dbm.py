@@ -1,4 +1,4 @@
-"""A store in a DBM database: gnu, ndbm, dumb or sqlite3.
+"""A store in a DBM database: gnu, ndbm, dumb, sqlite3, or of another library such as Berkeley DB.
 
 Name:           dbm
 URL:            dbm:///absolute/path, or the path of a file that ends in .dbm
@@ -19,7 +19,7 @@ from zarr_stores.databases.database_store import INVALID_NAMES, DatabaseStore, p
 from zarr_stores.databases.dbm_sqlite import SQLiteTable, is_sqlite_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
 __all__ = ["DBMStore"]
@@ -37,9 +37,10 @@ class DBMStore(DatabaseStore):
         Path of the database; most backends append a suffix.
     read_only : bool
         If True, changes raise an error and no file is created.
-    backend : {"sqlite3", "dumb", "gnu", "ndbm"}
+    backend : {"sqlite3", "dumb", "gnu", "ndbm"} or callable
         The backend of a new database; of an existing one it is detected.  Python must have been built
-        with ``"gnu"`` or ``"ndbm"``.
+        with ``"gnu"`` or ``"ndbm"``.  Or a function that opens every database, called with path and
+        flag (``"r"``, ``"w"`` or ``"c"``), such as ``berkeleydb.btopen``.
 
     Notes
     -----
@@ -58,10 +59,10 @@ class DBMStore(DatabaseStore):
         self,
         path: str | os.PathLike[str],
         read_only: bool = False,
-        backend: str = "sqlite3",
+        backend: str | Callable[[str, str], Any] = "sqlite3",
     ) -> None:
         super().__init__(path, read_only)
-        if backend not in _BACKENDS:
+        if not (callable(backend) or backend in _BACKENDS):
             raise StoreError(f"backend must be one of {', '.join(_BACKENDS)}", store=self)
         self._backend = backend
 
@@ -151,6 +152,8 @@ class DBMStore(DatabaseStore):
                 return None
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
             name = f"dbm.{self._backend}"
+        if callable(self._backend):
+            return self._backend(self.path, flag)
         if name == "dbm.sqlite3":
             return SQLiteTable(self.path, flag)
         reason = "the file is not a DBM database, or its backend is not supported by this Python"
