@@ -30,7 +30,7 @@ from zarr_stores.references.entries import PartReader, Target
 from zarr_stores.references.source import Source, source_of
 from zarr_stores.references.targets import Targets
 from zarr_stores.secrets import check_pickle, names_of_secrets, without_secrets
-from zarr_stores.unknown_options import check_options
+from zarr_stores.unknown_options import arguments_of, check_options
 from zarr_stores.wrappers.read_only import ImmutableStore
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class ReferenceStore(ImmutableStore, ReaderStore):
             options["templates"] = options.pop("template_overrides")
         for name in _FSSPEC_OPTIONS & options.keys():
             del options[name]
-        check_options(options, _OPTIONS, url)
+        check_options(options, arguments_of(cls) - {"fo"}, url)
         return cls(fo, **options)
 
     @classmethod
@@ -244,10 +244,6 @@ class ReferenceStore(ImmutableStore, ReaderStore):
             ) from error
 
 
-_OPTIONS = frozenset({
-    "target", "root", "allow", "templates", "remote_protocol", "remote_options",
-    "target_protocol", "target_options", "max_concurrency",
-})  # fmt: skip
 _FSSPEC_OPTIONS = frozenset({
     "asynchronous", "cache_size", "fs", "loop", "max_block", "max_gap", "ref_storage_args",
     "simple_templates", "skip_instance_cache", "lazy",
