@@ -451,8 +451,7 @@ def test_existing_destination_raises(file, tmp_path):
 @pytest.mark.parametrize("codecs", [None, "auto"])
 def test_interrupted_import_resumes(file, codecs):
     for name in ("a", "g/b"):
-        values = np.arange(100)
-        file.create_dataset(name, data=values, chunks=(10,), compression="gzip")
+        file.create_dataset(name, data=np.arange(100), chunks=(10,), compression="gzip")
     inner, report = zarr.MemoryStore(), None
     for number in range(1, 200, 6):  # each call resumes after the previous failure
         try:
