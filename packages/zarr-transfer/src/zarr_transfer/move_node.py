@@ -161,9 +161,7 @@ def move_node(
                 rollback.record(dest.store, path, format_, node)
         order = KeyOrder([format_])
         pairs = [KeyPair(key, target) for key, target in targets.items() if target not in existing]
-        copy_keys(
-            source.store, dest.store, dest.path, pairs, order, "content", progress, "move again"
-        )
+        copy_keys(source.store, dest.store, dest.path, pairs, order, progress, "move again")
     if added := _keys(spec).keys() - targets.keys():
         raise StoreError(
             "was stored while its node was moved; the node is now at both locations, "
