@@ -140,14 +140,18 @@ def copy_keys(
     order: KeyOrder,
     progress: Callable[[Progress], object] | bool | None,
     remedy: str,
+    largest: int = 0,
 ) -> KeyCopier:
-    """Copy values; metadata documents last, or first if the store requires it."""
+    """Copy values; metadata documents last, or first if the store requires it.
+
+    ``largest`` is the maximum size of a value in bytes; 0 if unknown.
+    """
     of_keys = {pair.source: pair for pair in pairs}
     values, documents = order.to_write(of_keys)
     steps = [*documents[::-1], values] if dest.traits.metadata_first else [values, *documents]
     with reporter_for(progress, 1) as reporter:
         reporter.begin(path, len(pairs), "keys")
-        transfer = KeyCopier(source, dest, reporter)
+        transfer = KeyCopier(source, dest, reporter, {-1: largest})
         try:
             for step in steps:
                 transfer.run(of_keys[key] for key in step)
