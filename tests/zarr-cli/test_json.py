@@ -39,7 +39,6 @@ COMMANDS = {
 WITHOUT = {
     "attrs set": "prints nothing",
     "attrs rm": "prints nothing",
-    "completion": "prints a script for a shell",
     "serve": "does not end; tested in test_serve.py",
 }
 

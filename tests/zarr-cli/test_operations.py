@@ -63,17 +63,6 @@ def test_create_in_every_format(run, zarr_format):
     assert zarr.open("g.zarr")["b"].dtype == "i2"
 
 
-def test_create_array_from_file(run):
-    values = np.arange(60, dtype="i2").reshape(6, 10)
-    np.save("h.npy", values)
-    run("create", "h.zarr", "--from", "h.npy", "-c", "all,5")
-    assert np.array_equal(zarr.open("h.zarr")[...], values)
-    assert zarr.open("h.zarr").chunks == (6, 5)
-    assert "--overwrite removes it first" in run("create", "h.zarr", "--from", "h.npy", status=1)
-    run("create", "h.zarr", "--from", "h.npy", "--overwrite", "-z", "none")
-    assert zarr.open("h.zarr").compressors == ()
-
-
 @pytest.mark.parametrize(
     ("words", "why"),
     [

@@ -139,6 +139,9 @@ def test_import(run):
     run("import", "v.npy", "v.zarr", "-c", "10,10", "-z", "gzip:1")
     assert np.array_equal(zarr.open("v.zarr")[...], values)
     assert zarr.open("v.zarr").chunks == (10, 10)
+    assert "--overwrite removes it first" in run("import", "v.npy", "v.zarr", status=1)
+    run("import", "v.npy", "v.zarr", "-c", "all,5", "--overwrite", "-z", "none")
+    assert (zarr.open("v.zarr").chunks, zarr.open("v.zarr").compressors) == ((20, 5), ())
 
 
 def test_import_timeout(run, tmp_path):

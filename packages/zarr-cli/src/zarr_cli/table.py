@@ -38,7 +38,6 @@ SECTIONS: dict[str, dict[str, str]] = {
     },
     "Environment": {
         "extensions": "List the installed extensions and whether they can be imported.",
-        "completion": "Print a completion script for a shell.",
     },
 }
 """Names and summaries, in the order and sections of ``zarr-core --help``."""

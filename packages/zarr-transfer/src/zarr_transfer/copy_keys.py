@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from zarr_core.formats.key_order import KeyOrder
     from zarr_core.hierarchy.store_path import StoreLike
 
-    from zarr_transfer.plan import Compare
     from zarr_transfer.progress import Progress
 
 
@@ -40,7 +39,6 @@ def copy_store(
     includes: str | Sequence[str] = (),
     flags: int = 0,
     if_exists: Literal["raise", "replace", "skip", "update"] = "raise",
-    compare: Compare = "content",
     dry_run: bool = False,
     progress: Callable[[Progress], object] | bool | None = None,
     log: Any = None,
@@ -63,8 +61,6 @@ def copy_store(
     if_exists : {"raise", "replace", "skip", "update"}
         For existing keys: raise an error before anything is copied, replace them, keep them, or
         replace those that differ.  The last two resume an interrupted copy.
-    compare : {"content", "size"}
-        Compare values by their bytes, or only by their size, which is faster but not certain.
     dry_run : bool
         Copy nothing; only write to ``log`` what would be copied.
     progress : callable or True, optional
@@ -98,7 +94,6 @@ def copy_store(
     store requires it (``metadata_first`` of :class:`StoreTraits`).
     """
     check_word("if_exists", if_exists, ("raise", "replace", "skip", "update"))
-    check_word("compare", compare, ("content", "size"))
     with (
         opened_store(
             source, source_path, read_only=True, storage_options=source_storage_options
@@ -130,7 +125,7 @@ def copy_store(
             done = CopyResult(len(todo), len(targets) - len(todo), 0)
             if not dry_run:
                 transfer = copy_keys(
-                    from_store, to_store, to_path, todo, _order(source, dest), compare, progress,
+                    from_store, to_store, to_path, todo, _order(source, dest), progress,
                     'copy_store again with if_exists="update"',
                 )  # fmt: skip
                 done = CopyResult(transfer.copied, done.skipped + transfer.skipped, transfer.nbytes)
@@ -186,17 +181,20 @@ def copy_keys(
     path: str,
     pairs: list[KeyPair],
     order: KeyOrder,
-    compare: Compare,
     progress: Callable[[Progress], object] | bool | None,
     remedy: str,
+    largest: int = 0,
 ) -> KeyCopier:
-    """Copy values; metadata documents last, or first if the store requires it."""
+    """Copy values; metadata documents last, or first if the store requires it.
+
+    ``largest`` is the maximum size of a value in bytes; 0 if unknown.
+    """
     of_keys = {pair.source: pair for pair in pairs}
     values, documents = order.to_write(of_keys)
     steps = [*documents[::-1], values] if dest.traits.metadata_first else [values, *documents]
     with reporter_for(progress, 1) as reporter:
         reporter.begin(path, len(pairs), "keys")
-        transfer = KeyCopier(source, dest, compare, reporter)
+        transfer = KeyCopier(source, dest, reporter, {-1: largest})
         try:
             for step in steps:
                 transfer.run(of_keys[key] for key in step)

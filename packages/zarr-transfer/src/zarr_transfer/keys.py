@@ -273,7 +273,7 @@ def _possible_keys(spec: CopySpec, path: str, metadata: object) -> Iterator[tupl
     )
 
 
-def largest_value(metadata: NodeMetadata | None) -> int:
+def largest_value(metadata: object) -> int:
     """Return the decoded size of a chunk or shard in bytes; 0 if the metadata does not contain it."""
     if not isinstance(metadata, ArrayMetadata):
         return 0

@@ -18,7 +18,7 @@ from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.copy_keys import copy_keys
 from zarr_transfer.copy_nodes import check_source, dest_path_of, spec_of
 from zarr_transfer.copy_values import all_same
-from zarr_transfer.keys import nodes_of
+from zarr_transfer.keys import largest_value, nodes_of
 from zarr_transfer.plan import CopySpec, NodeLocation, is_within
 
 if TYPE_CHECKING:
@@ -161,8 +161,9 @@ def move_node(
                 rollback.record(dest.store, path, format_, node)
         order = KeyOrder([format_])
         pairs = [KeyPair(key, target) for key, target in targets.items() if target not in existing]
+        largest = max(largest_value(node) for _, node in nodes)
         copy_keys(
-            source.store, dest.store, dest.path, pairs, order, "content", progress, "move again"
+            source.store, dest.store, dest.path, pairs, order, progress, "move again", largest
         )
     if added := _keys(spec).keys() - targets.keys():
         raise StoreError(
