@@ -145,10 +145,15 @@ class ConsolidatedCopies:
         for key in [key for key in copies if self._is_removed(key)]:
             del copies[key]
         for path, node in self._consolidated().entries.items():
-            for key, document in self._copies_of(path, node).items():
-                # The last of several processes that append may be the first to come here.
-                if path not in self._resized or _shape(copies.get(key)) <= _shape(document):
-                    copies[key] = document
+            documents: Any = self._copies_of(path, node)
+            key = f"{path}/.zarray" if self.format.zarr_format == 2 else path
+            known: Any = copies.get(key) if path in self._resized else None
+            if known is not None and known["shape"] > documents[key]["shape"]:
+                # Of several processes that append, the last one may be the first to come here.
+                stored = self._read(path)
+                if stored is not None:
+                    documents = self._copies_of(path, self.format.to_json(stored))
+            copies.update(documents)
         return True
 
     def _is_removed(self, key: str) -> bool:
@@ -159,11 +164,6 @@ class ConsolidatedCopies:
             return {path: node}
         assert isinstance(node, dict), "a node of version 2 has several documents"
         return {f"{path}/{name}".lstrip("/"): document for name, document in node.items()}
-
-
-def _shape(document: Any) -> list[int]:
-    """Return the shape in a document; none is less than any other."""
-    return document.get("shape", []) if isinstance(document, dict) else []
 
 
 def json_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:

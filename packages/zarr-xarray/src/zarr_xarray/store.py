@@ -145,7 +145,7 @@ class DatasetStore(_xarray.ZarrStore):
         """Encode variables and the attributes of the group."""
         return (
             {name: self.encode_variable(item, name) for name, item in variables.items()},
-            {key: self.encode_attribute(value) for key, value in attributes.items()},
+            {key: _xarray.encode_attribute(value) for key, value in attributes.items()},
         )
 
     def store(
