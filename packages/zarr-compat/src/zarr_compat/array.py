@@ -19,6 +19,7 @@ from zarr_compat.indexing import cut_at_end, kind_of, split_fields
 from zarr_compat.metadata import metadata_of_array, metadata_of_document
 from zarr_compat.node import Node
 from zarr_compat.open_nodes import create, open_array
+from zarr_compat.v2_members import cast_view, digest, item, reinterpreted_view, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -196,10 +197,38 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
         """Return the number of stored bytes, including metadata, as in zarr-python."""
         return zarr_core.getsize(self.core)
 
+    # --- members of zarr-python 2 ---
+
     @property
     def itemsize(self) -> int:
         """Bytes of an element in memory."""
         return self.core.dtype.itemsize
+
+    def astype(self, dtype: Any) -> Any:
+        """Return a view of the array that casts elements when they are read."""
+        return cast_view(self.core, dtype)
+
+    def view(self, dtype: Any) -> Any:
+        """Return a view of the array that reinterprets elements when they are read."""
+        return reinterpreted_view(self.core, dtype)
+
+    def digest(self, hashname: str = "sha1") -> bytes:
+        """Return a checksum of the encoded chunks and the metadata."""
+        return digest(self.core, hashname)
+
+    def hexdigest(self, hashname: str = "sha1") -> str:
+        """Return the checksum of :meth:`digest` in hexadecimal digits."""
+        return self.digest(hashname).hex()
+
+    @translate_errors
+    def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
+        """Iterate over a slice of the first dimension, reading each row of chunks once."""
+        return rows(self.core, start, end)
+
+    @translate_errors
+    def item(self, *index: int) -> Any:
+        """Return one element as a Python object; without an index, the only one of the array."""
+        return item(self.core, *index)
 
     # --- special methods, which Python looks up in the class ---
 
