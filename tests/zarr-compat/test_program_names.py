@@ -147,7 +147,7 @@ def test_settings_as_in_zarr_python(alias):
     assert config.to_dict()["array"]["order"] == "F"
     with config.enable_gpu():
         assert config.get("buffer") == "zarr.buffer.gpu.Buffer"
-    config.clear()
+    config.reset()
     assert config.get("array.order") == "C"
     with pytest.raises(TypeError, match="mode='r'"):
         alias.create(shape=3, read_only=True)

@@ -245,8 +245,8 @@ def test_policies_for_labels():
     assert append(steps(2, 6), store, "t", on_duplicate="skip") == 6
     changed = steps(4, 8)
     changed["n"] = changed["n"] * 100
-    assert append(changed, store, "t", on_duplicate="replace") == 8
-    assert opened(store)["n"].values.tolist() == [0, 1, 2, 3, 400, 500, 600, 700]
+    assert append(changed, store, "t", on_duplicate="skip") == 8
+    assert opened(store)["n"].values.tolist() == [0, 1, 2, 3, 4, 5, 600, 700]
     with pytest.raises(ValueError, match="not increasing after 2000-01-02"):
         append(steps(-2, 0), store, "t")
     assert append(steps(-2, 0), store, "t", on_unordered="append") == 10
@@ -260,7 +260,7 @@ def test_policies_for_labels():
 
 @given(
     given=st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=4), max_size=6),
-    on_duplicate=st.sampled_from(["raise", "skip", "replace"]),
+    on_duplicate=st.sampled_from(["raise", "skip"]),
     on_unordered=st.sampled_from(["raise", "append"]),
     flush_every=st.integers(1, 5),
 )
@@ -278,8 +278,6 @@ def test_labels_follow_a_model(given, on_duplicate, on_unordered, flush_every):
         for label, value in zip(labels, values, strict=True):
             if label in changed:
                 refused = refused or on_duplicate == "raise"
-                if on_duplicate == "replace":
-                    changed[label] = value
             else:
                 late = bool(changed) and label < max(changed)
                 refused = refused or (late and on_unordered == "raise")
@@ -442,7 +440,7 @@ def test_buffers_do_not_change_times():
         ]  # fmt: skip
 
 
-@pytest.mark.parametrize("policy", ["raise", "skip", "replace"])
+@pytest.mark.parametrize("policy", ["raise", "skip"])
 def test_large_labels_of_several_data_types_are_compared_exactly(policy):
     """2**60 and its neighbours are the same float."""
     store = MemoryStore()

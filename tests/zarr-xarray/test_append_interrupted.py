@@ -179,7 +179,7 @@ def test_mappings_are_refused_while_variables_may_be_missing():
     after = KilledInMemory(values)
     with Appender(after, "t", **OPTIONS) as appender:
         step = {name: np.zeros(2 if name == "a" else ()) for name in "abt"}
-        with pytest.raises(ValueError, match="was interrupted while it created"):
+        with pytest.raises(ValueError, match="was interrupted before"):
             appender.append(step)
         appender.append(steps(0, 2))
     assert_prefix(after, {2})

@@ -112,7 +112,7 @@ def install_as_zarr() -> InstalledModules:
     # At once: other import hooks, such as that of pytest, would find the files of zarr-python.
     for name in (*EXTENDED_MODULES, *MODULES):
         module = import_module(name)
-        module.__spec__.loader.add_names(module)
+        vars(module)["__spec__"].loader.add_names(module)
     return InstalledModules()
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from xarray import Dataset, DataTree
 
-# xr.open_zarr before xarray 2026.9 passes these as None if the user did not pass them.
-_IGNORED_IF_NONE = ("chunk_store", "synchronizer", "zarr_version")
 _METADATA_KEYS = ("zarr.json", ".zgroup", ".zmetadata")
 _DECODE_OPTIONS = (
     "mask_and_scale",
@@ -113,11 +111,7 @@ class ZarrCoreBackend(BackendEntrypoint):
 
 def _open(store_like: Any, options: Mapping[str, Any]) -> tuple[Group, Callable[[Group], Dataset]]:
     """Open a group; also return the function that reads it, and groups below it, as datasets."""
-    arguments = {
-        name: value
-        for name, value in options.items()
-        if value is not None or name not in _IGNORED_IF_NONE
-    }
+    arguments = dict(options)
     known = ZarrCoreBackend.open_dataset_parameters
     if unknown := sorted(arguments.keys() - set(known)):
         raise TypeError(
