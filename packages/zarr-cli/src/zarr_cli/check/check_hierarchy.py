@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 from zarr_core import Array, Group
 from zarr_core.extension import ZarrError
-from zarr_core.normalize.compare_metadata import metadata_differences
 from zarr_core.optional import reporter_for
+from zarr_transfer.compare_metadata import metadata_differences
 
 from zarr_cli.check.array_check import ArrayCheck
 from zarr_cli.check.check_chunks import check_chunks, require_chunks

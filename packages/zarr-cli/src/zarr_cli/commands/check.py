@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from zarr_core.extension import strictjson
 from zarr_core.messages import pluralize
-from zarr_core.normalize.constraints import parse_partial_metadata
+from zarr_transfer.constraints import parse_partial_metadata
 
 from zarr_cli.advice import to_command_line
 from zarr_cli.errors import Failure, ProblemsFound

@@ -13,7 +13,6 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.detect import read_node
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.assigned_values import without_data
 from zarr_core.hierarchy.from_metadata import array_settings, stored_node
 from zarr_core.hierarchy.group import Group, create_group
 from zarr_core.hierarchy.node import Node
@@ -243,10 +242,9 @@ def _open(
     )  # fmt: skip
     if kind is not Group and (options.metadata is not None or (options.match and create)):
         if isinstance(stored, StoredArray):
-            from zarr_core.normalize.constraints import check_array  # seldom needed
+            from zarr_core.normalize.array_metadata import check_array  # slow to import
 
-            expected = without_data(create) if options.match else {}
-            check_array(stored, options.metadata, expected)
+            check_array(stored, options.metadata, create if options.match else {})
         elif kind is Array:
             raise NodeTypeError(stored.location, _IS_GROUP)
     return Array(stored) if isinstance(stored, StoredArray) else Group(stored)
@@ -325,10 +323,9 @@ def array_from_metadata(
         opened, node_path, format_name = options.resolve(store, read_only=read_only)
         format_ = format_named(zarr_format if format_name is None else format_name)
         if arguments or not isinstance(metadata, ArrayMetadata | GroupMetadata):
-            from zarr_core.normalize.constraints import complete_metadata, parse_partial_metadata
+            from zarr_core.normalize.array_metadata import array_metadata  # slow to import
 
-            document = {} if metadata is None else parse_partial_metadata(metadata)
-            metadata = complete_metadata(document, format_, arguments)
+            metadata = array_metadata(format_, arguments, metadata)
         stored = stored_node(
             opened, node_path, format_, metadata, read_only=read_only,
             settings=array_settings(config)._replace(fixed=fixed),
