@@ -1,4 +1,4 @@
-"""Create arrays and groups."""
+"""Create arrays, from values too, and groups."""
 
 from __future__ import annotations
 
@@ -193,6 +193,63 @@ def create_array(
         if values is not None:
             _write_values(array, values)
     return array
+
+
+def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
+    """Create an array that contains ``data``; options as for :func:`create_array`.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> zarr.array([[1, 2], [3, 4]], chunks=(1, 2))[:, 1]
+    array([2, 4])
+    """
+    return create(None, store=store, data=data, **options)
+
+
+def create(
+    shape: int | Sequence[int] | None = None, *, store: StoreLike = None, **options: Any
+) -> Array:
+    """Create an array of a shape; by default that of ``data``, and in memory.
+
+    Options as for :func:`create_array`.
+    """
+    return create_array(store, shape=shape, **options)
+
+
+def empty(shape: int | Sequence[int], **options: Any) -> Array:
+    """Create an array of the default fill value; options as for :func:`create_array`.
+
+    Its elements are defined, unlike those of :func:`numpy.empty`.
+    """
+    return create(shape, **options)
+
+
+def zeros(shape: int | Sequence[int], **options: Any) -> Array:
+    """Create an array of zeros; options as for :func:`create_array`.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> array = zarr.zeros((3, 4), chunks=2, dtype="int8")
+    >>> array[0, 0] = 5
+    >>> int(array[...].sum())
+    5
+    """
+    return full(shape, 0, **options)
+
+
+def ones(shape: int | Sequence[int], **options: Any) -> Array:
+    """Create an array of ones; options as for :func:`create_array`."""
+    return full(shape, 1, **options)
+
+
+def full(shape: int | Sequence[int], fill_value: Any, **options: Any) -> Array:
+    """Create an array of one value; options as for :func:`create_array`.
+
+    The value is the array's fill value; no chunk is stored for it.
+    """
+    return create(shape, fill_value=fill_value, **options)
 
 
 def new_group(

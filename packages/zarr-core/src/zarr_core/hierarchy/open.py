@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.engine.stored_array import StoredArray
@@ -190,6 +191,35 @@ def open_group(
     if not isinstance(node, Group):
         raise NodeTypeError(node.stored.location, _IS_ARRAY)
     return node
+
+
+@with_advice
+def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -> Group:
+    """Open a group, or create it if it does not exist.
+
+    A group in a read-only store is opened for reading.
+
+    Parameters
+    ----------
+    store : store-like
+        Location; in memory by default.
+    overwrite : bool
+        Whether an existing node is overwritten.
+    **options
+        Further arguments of :func:`open_group`.
+
+    Raises
+    ------
+    StoreReadOnlyError
+        If the store is read-only, and has no group at the path or ``overwrite`` is true.
+    """
+    try:
+        return open_group(store, "w" if overwrite else "a", **options)
+    except StoreReadOnlyError:
+        if not overwrite:
+            with suppress(NodeNotFoundError):
+                return open_group(store, "r", **options)
+        raise
 
 
 def _open(
