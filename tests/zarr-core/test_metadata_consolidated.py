@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core import strictjson
 from zarr_core.errors import MetadataValidationError
-from zarr_core.metadata.consolidated import ConsolidatedMetadata
-from zarr_core.metadata.group import GroupMetadata
+from zarr_core.metadata.group import ConsolidatedMetadata, GroupMetadata
 
 ARRAY = {
     "zarr_format": 3,

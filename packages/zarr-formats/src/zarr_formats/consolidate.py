@@ -14,7 +14,7 @@ from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.create_node import require_consolidating
 from zarr_core.hierarchy.node import update_metadata
 from zarr_core.messages import listed
-from zarr_core.metadata.consolidated import ConsolidatedMetadata, without_copies
+from zarr_core.metadata.group import ConsolidatedMetadata, without_copies
 from zarr_core.optional import reporter_for, with_advice
 
 if TYPE_CHECKING:

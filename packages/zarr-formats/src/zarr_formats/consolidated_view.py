@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from zarr_core.errors import NodeTypeError
 from zarr_core.extension import GroupMetadata, Location, key_lock
 from zarr_core.interfaces.consolidated_view import ConsolidatedView
-from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.metadata.group import ConsolidatedMetadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ _NAMES = {
     "conversion": "convert plan_conversion",
     "copy_elements": "plan_rechunk",
     "copy_executor": "CopyExecutor CopyResult",
-    "copy_keys": "copy_store rmdir",
+    "copy_keys": "copy_store getsize rmdir",
     "copy_nodes": "copy copy_all",
     "errors": "ConversionError ElementsDifferError",
     "move_node": "move",
@@ -22,7 +22,7 @@ _NAMES = {
     "progress": "Progress WaitNotices",
     "rechunk": "Budget Chunking RechunkPlan RechunkStage",
     "regions": "ChunkEdges",
-    "save_arrays": "getsize load save",
+    "save_arrays": "load save",
     "selection_plan": "Plan plan_selection",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

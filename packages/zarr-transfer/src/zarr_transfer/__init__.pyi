@@ -10,6 +10,7 @@ from zarr_transfer.copy_elements import plan_rechunk as plan_rechunk
 from zarr_transfer.copy_executor import CopyExecutor as CopyExecutor
 from zarr_transfer.copy_executor import CopyResult as CopyResult
 from zarr_transfer.copy_keys import copy_store as copy_store
+from zarr_transfer.copy_keys import getsize as getsize
 from zarr_transfer.copy_keys import rmdir as rmdir
 from zarr_transfer.copy_nodes import copy as copy
 from zarr_transfer.copy_nodes import copy_all as copy_all
@@ -25,7 +26,6 @@ from zarr_transfer.rechunk import Chunking as Chunking
 from zarr_transfer.rechunk import RechunkPlan as RechunkPlan
 from zarr_transfer.rechunk import RechunkStage as RechunkStage
 from zarr_transfer.regions import ChunkEdges as ChunkEdges
-from zarr_transfer.save_arrays import getsize as getsize
 from zarr_transfer.save_arrays import load as load
 from zarr_transfer.save_arrays import save as save
 from zarr_transfer.selection_plan import Plan as Plan

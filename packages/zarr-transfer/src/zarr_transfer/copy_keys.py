@@ -1,16 +1,17 @@
-"""Copy and remove keys without interpreting them."""
+"""Copy, remove and measure keys without interpreting them."""
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import Location
+from zarr_core.extension import Location, NodeNotFoundError
 from zarr_core.formats.key_order import key_order
 from zarr_core.hierarchy.delete import require_erasing
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.store_path import check_location, opened_store
+from zarr_core.hierarchy.store_path import opened_store
 from zarr_core.optional import reporter_for
 
 from zarr_transfer.copy_executor import CopyResult, KeyPair
@@ -102,7 +103,7 @@ def copy_store(
     ):
         keys = sorted(from_store.list_prefix(_prefix(from_path)))
         if not keys:
-            check_location(source, from_store, from_path, "there is nothing to copy")
+            _check_location(source, from_store, from_path, "there is nothing to copy")
         targets = _targets(filter(_chosen(excludes, includes, flags), keys), from_path, to_path)
         _check_overlap(from_store, from_path, to_store, to_path, targets)
         existing = _existing_keys(to_store, to_path, set(targets.values()))
@@ -170,9 +171,47 @@ def rmdir(
         require_erasing(opened)
         keys = list(opened.list_prefix(prefix))
         if not keys:
-            check_location(store, opened, node_path, "there is nothing to remove")
+            _check_location(store, opened, node_path, "there is nothing to remove")
         key_order(format_).erase_documents(opened, keys)
         opened.erase_prefix(prefix)
+
+
+def getsize(
+    store: StoreLike, path: str | None = None, *, storage_options: Mapping[str, Any] | None = None
+) -> int:
+    """Bytes of all values below a path: chunks, metadata and all other keys.
+
+    :meth:`zarr_core.Array.nbytes_stored` counts only the chunks of an array.
+
+    Parameters
+    ----------
+    store : store-like
+        Location; an array or group for the node and everything below it.
+    path : str, optional
+        Path of a node, or a key.
+    storage_options : mapping, optional
+        Further arguments for the store of a URL.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no value at or below the path.  A store object may be empty.
+    StoreCapabilityError
+        If the store cannot list its keys.
+    """
+    with opened_store(store, path, read_only=True, storage_options=storage_options) as (
+        opened,
+        node_path,
+    ):
+        names, prefixes = [node_path] if node_path else [], [f"{node_path}/" if node_path else ""]
+        if isinstance(store, Node) and node_path and not path:
+            format_ = store.stored.format
+            names, prefixes = [*format_.documents(node_path)], [*format_.prefixes(node_path)]
+        sizes = {key: size for prefix in prefixes for key, size in opened.list_sizes(prefix)}
+        sizes |= {key: size for key in names if (size := opened.getsize(key)) is not None}
+        if not sizes and not isinstance(store, Node):
+            _check_location(store, opened, node_path, "nothing is stored here")
+        return sum(sizes.values())
 
 
 def copy_keys(
@@ -268,3 +307,12 @@ def _chosen(
         return any(pattern.search(key) for pattern in patterns)
 
     return lambda key: not matches(excluded, key) or matches(included, key)
+
+
+def _check_location(location: StoreLike, store: Store, path: str, missing: str) -> None:
+    """Raise a NodeNotFoundError for an empty location: its path may be wrong.
+
+    A store object without a path may be empty.
+    """
+    if path or isinstance(location, str | os.PathLike):
+        raise NodeNotFoundError(Location(store, path), f"{missing}; check the path")

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from zarr_core import Array, create_array, create_group
 from zarr_core import open as open_node
-from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.rollback import Rollback
-from zarr_core.hierarchy.store_path import check_location, opened_store
 from zarr_core.optional import check_names
 
 if TYPE_CHECKING:
@@ -115,41 +113,3 @@ def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
     if isinstance(node, Array):
         return np.asarray(node[...])
     return {name: np.asarray(member[...]) for name, member in node.arrays()}
-
-
-def getsize(
-    store: StoreLike, path: str | None = None, *, storage_options: Mapping[str, Any] | None = None
-) -> int:
-    """Bytes of all values below a path: chunks, metadata and all other keys.
-
-    :meth:`zarr_core.Array.nbytes_stored` counts only the chunks of an array.
-
-    Parameters
-    ----------
-    store : store-like
-        Location; an array or group for the node and everything below it.
-    path : str, optional
-        Path of a node, or a key.
-    storage_options : mapping, optional
-        Further arguments for the store of a URL.
-
-    Raises
-    ------
-    NodeNotFoundError
-        If there is no value at or below the path.  A store object may be empty.
-    StoreCapabilityError
-        If the store cannot list its keys.
-    """
-    with opened_store(store, path, read_only=True, storage_options=storage_options) as (
-        opened,
-        node_path,
-    ):
-        names, prefixes = [node_path] if node_path else [], [f"{node_path}/" if node_path else ""]
-        if isinstance(store, Node) and node_path and not path:
-            format_ = store.stored.format
-            names, prefixes = [*format_.documents(node_path)], [*format_.prefixes(node_path)]
-        sizes = {key: size for prefix in prefixes for key, size in opened.list_sizes(prefix)}
-        sizes |= {key: size for key in names if (size := opened.getsize(key)) is not None}
-        if not sizes and not isinstance(store, Node):
-            check_location(store, opened, node_path, "nothing is stored here")
-        return sum(sizes.values())

@@ -13,7 +13,7 @@ from zarr_core import MemoryStore, consolidate_metadata, create_group
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import GroupMetadata, Location, NodeNotFoundError, strictjson
 from zarr_core.interfaces.metadata_document import read_metadata_from
-from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.metadata.group import ConsolidatedMetadata
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

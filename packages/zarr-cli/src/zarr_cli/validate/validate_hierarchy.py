@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from zarr_core import Store
     from zarr_core.extension import JSON, Format, GroupMetadata
-    from zarr_core.metadata.consolidated import ConsolidatedMetadata
+    from zarr_core.metadata.group import ConsolidatedMetadata
 
     Refused = MetadataError | ExtensionError
     Read = ArrayMetadata | GroupMetadata | Refused

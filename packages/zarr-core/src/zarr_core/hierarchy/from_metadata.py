@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.metadata_extension import MetadataExtension
     from zarr_core.interfaces.store import Store
-    from zarr_core.metadata.consolidated import ConsolidatedMetadata
+    from zarr_core.metadata.group import ConsolidatedMetadata
 
     N = TypeVar("N")
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from zarr_core.interfaces.format import NodeMetadata
-    from zarr_core.metadata.consolidated import ConsolidatedMetadata
+    from zarr_core.metadata.group import ConsolidatedMetadata
 
 
 class ConsolidatedView(ABC):

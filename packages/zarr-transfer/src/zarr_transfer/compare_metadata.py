@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import CODEC_KINDS
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import (
@@ -16,18 +15,16 @@ from zarr_core.errors import (
     ZarrError,
     json_pointer,
 )
-from zarr_core.interfaces.codec import ArrayToBytesCodec, Codec
+from zarr_core.extension import ArrayToBytesCodec, Codec, ExtensionDefinition, create_extension
 from zarr_core.messages import shorten
 from zarr_core.metadata.nonstandard import standard_fill_value
 from zarr_core.metadata.validation import ARRAY_MEMBERS, is_fill_value
 from zarr_core.normalize.codecs import codec_kind
-from zarr_core.registry.resolve import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from zarr_core.definition import JSON
-    from zarr_core.metadata.array import ArrayMetadata
+    from zarr_core.extension import JSON, ArrayMetadata
 
 _MISSING: Any = object()
 

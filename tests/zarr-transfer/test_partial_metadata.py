@@ -16,8 +16,8 @@ from zarr_core.errors import (
     UnsupportedFieldError,
 )
 from zarr_core.extension import ArrayMetadata, ExtensionDefinition, ValidationProblem
-from zarr_core.normalize.compare_metadata import metadata_differences
-from zarr_core.normalize.constraints import parse_partial_metadata as read
+from zarr_transfer.compare_metadata import metadata_differences
+from zarr_transfer.constraints import parse_partial_metadata as read
 
 DOCUMENT = {
     "zarr_format": 3,

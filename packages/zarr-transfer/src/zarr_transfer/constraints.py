@@ -11,10 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from numpy import can_cast
-
-from zarr_core import strictjson
-from zarr_core.definition import ExtensionDefinition
-from zarr_core.engine.chain import inner_order
+from zarr_core import override_extensions
 from zarr_core.errors import (
     MetadataError,
     MetadataMismatchError,
@@ -22,9 +19,16 @@ from zarr_core.errors import (
     ValidationProblem,
     problem_lines,
 )
-from zarr_core.interfaces.chunk_grid import ChunkGrid
+from zarr_core.extension import (
+    ArrayMetadata,
+    ChunkGrid,
+    ExtensionDefinition,
+    create_extension,
+    inner_order,
+    strictjson,
+)
+from zarr_core.hierarchy.assigned_values import data_to_array, data_type_of
 from zarr_core.messages import shorten
-from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.attributes import check_attributes
 from zarr_core.metadata.validation import ARRAY_MEMBERS, check_document, unknown_members
 from zarr_core.normalize.array_metadata import (
@@ -47,7 +51,11 @@ from zarr_core.normalize.codecs import (
     parse_codec,
     parse_codecs,
 )
-from zarr_core.normalize.compare_metadata import (
+from zarr_core.normalize.data_types import parse_data_type
+from zarr_core.normalize.definitions import parse_definition
+from zarr_core.registry.discovery import usable_names
+
+from zarr_transfer.compare_metadata import (
     definitions_of,
     document_of,
     inner_codecs,
@@ -55,18 +63,11 @@ from zarr_core.normalize.compare_metadata import (
     split_codecs,
     without_format_codec,
 )
-from zarr_core.normalize.data_types import parse_data_type
-from zarr_core.normalize.definitions import parse_definition
-from zarr_core.optional import check_names
-from zarr_core.registry.discovery import usable_names
-from zarr_core.registry.overrides import override_extensions
-from zarr_core.registry.resolve import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_core.engine.stored_array import StoredArray
-    from zarr_core.interfaces.format import Format
+    from zarr_core.extension import Format, StoredArray
     from zarr_core.normalize.chunk_shapes import Lengths
 
 _LAYOUT = ("order", "filters", "serializer", "compressors", "chunks", "shards")
@@ -110,14 +111,15 @@ def parse_partial_metadata(metadata: Any, location: str = "metadata") -> dict[st
 
 
 def complete_metadata(
-    document: Mapping[str, Any], format_: Format, arguments: Mapping[str, Any]
+    metadata: Any, format_: Format, arguments: Mapping[str, Any], data_dtype: Any = None
 ) -> ArrayMetadata:
-    """The metadata of a new array that has the members of a document, and what arguments give."""
-    check_names(arguments, DEFAULTS)
+    """The metadata of a new array that has the members of a document, and what arguments give.
+
+    ``data_dtype`` is used if neither has a data type.
+    """
+    document = parse_partial_metadata(metadata)
     specified = {name: value for name, value in arguments.items() if not _is_default(name, value)}
-    merged = {**DEFAULTS, **_members_as_arguments(document), **specified}
-    if merged["shape"] is None:
-        raise TypeError("a new array requires shape or data")
+    merged = {**DEFAULTS, "dtype": data_dtype, **_members_as_arguments(document), **specified}
     merged["shape"] = shape = parse_shape(merged["shape"])
     attributes = check_attributes(merged["attributes"] or {}, NEW_ARRAY)
     merged["attributes"] = {**document.get("attributes", {}), **attributes}
@@ -183,12 +185,26 @@ def check_array(
     with override_extensions(stored.extensions):
         expected = [] if metadata is None else [parse_partial_metadata(metadata)]
         if arguments:
-            expected.append(_expected_members(arguments, stored, casts))
+            expected.append(_expected_members(_without_data(arguments), stored, casts))
         problems: dict[ValidationProblem, None] = {}
         for document in expected:
             problems.update(dict.fromkeys(metadata_differences(stored.metadata, document)))
     if problems:
         raise MetadataMismatchError(stored.location, problems)
+
+
+def _without_data(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Arguments of a new array with the shape, and the dtype if any, of ``data`` instead of it."""
+    data = arguments.get("data")
+    if data is None:
+        return arguments
+    values = data_to_array(data)
+    dtype = data_type_of(values) if hasattr(data, "dtype") else None
+    implied = {"shape": values.shape, "dtype": dtype}
+    return {
+        **arguments,
+        **{name: item for name, item in implied.items() if arguments.get(name) is None},
+    }
 
 
 def _expected_members(
