@@ -134,8 +134,8 @@ def complete_metadata(
         )
     )
     additional = {name: document[name] for name in document if name not in ARRAY_MEMBERS}
-    metadata = new_array_metadata(format_, merged, additional)
-    if problems := metadata_differences(metadata, document):
+    new = new_array_metadata(format_, merged, additional)
+    if problems := metadata_differences(new, document):
         shown = [
             ValidationProblem(item.pointer, f"{item.message} as in metadata") for item in problems
         ]
@@ -144,7 +144,7 @@ def complete_metadata(
             f"{NEW_ARRAY}: metadata contradicts {text or 'the defaults of new arrays'}:\n  "
             + "\n  ".join(problem_lines(shown))
         )
-    return format_.to_format(metadata, NEW_ARRAY)
+    return format_.to_format(new, NEW_ARRAY)
 
 
 def _is_default(name: str, value: Any) -> bool:
