@@ -27,7 +27,7 @@ _TIMEOUT = 60.0
 _FORK_TIMEOUT = 2.0  # seconds that a fork waits for other threads
 
 _inherited: list[sqlite3.Cursor] = []
-"""Connections of the parent process: neither used nor closed, which would release its locks."""
+"""Connections of the parent process: neither used nor closed."""
 
 _pools: weakref.WeakSet[Connections] = weakref.WeakSet()
 _opening = threading.RLock()
@@ -53,7 +53,6 @@ class Connections:
         """All cursors, also those that threads and readers use."""
         self._readers: dict[sqlite3.Cursor, threading.RLock] = {}
         """Cursors of open readers, each with a lock that is held while it is used."""
-        self._suspended: list[sqlite3.Cursor] = []
         self._held: dict[sqlite3.Cursor, threading.RLock] = {}
         with _opening:
             _pools.add(self)
@@ -118,22 +117,22 @@ class Connections:
     # --- forks ---
 
     def suspend(self, until: float) -> None:
-        """Take all cursors, those of other threads after the end of their operations."""
+        """Close the connections, those of other threads after the end of their operations.
+
+        SQLite knows which locks of the file a process has, and a child process would inherit this
+        knowledge without the locks.  The connections of open readers are locked instead.
+        """
         while True:
-            while (cursor := self._pop()) is not None:
-                self._suspended.append(cursor)
+            self.close()
             for cursor, lock in list(self._readers.items()):
                 if cursor not in self._held and lock.acquire(blocking=False):
                     self._held[cursor] = lock
-            taken = len(self._suspended) + len(self._held)
-            if taken == len(self._open) or time.monotonic() > until:
+            if len(self._held) == len(self._open) or time.monotonic() > until:
                 return
             time.sleep(1e-5)
 
     def resume(self) -> None:
-        """Undo :meth:`suspend`."""
-        while self._suspended:
-            self.idle.append(self._suspended.pop())
+        """Release the connections of open readers after :meth:`suspend`."""
         while self._held:
             self._held.popitem()[1].release()
 
