@@ -64,33 +64,3 @@ for held in (False, True):
 def test_a_child_clears_a_cache_that_a_thread_was_changing():
     done = subprocess.run([sys.executable, "-c", HALF_WAY], capture_output=True, text=True)
     assert (done.stdout.split(), done.stderr) == (["5", "0"], "")
-
-
-WRITING_CHILD = """
-import os, signal, sys
-from zarr_stores.databases.sqlite import SQLiteStore
-
-store = SQLiteStore(sys.argv[1])
-store.set("k", b"value")
-(child_reads, child_writes), (parent_reads, parent_writes) = os.pipe(), os.pipe()
-child = os.fork()
-if not child:
-    signal.alarm(100)
-    store.get("k")
-    os.write(parent_writes, b".")
-    os.read(child_reads, 1)
-    store.set("k", b"changed")
-    os._exit(0)
-os.read(parent_reads, 1)
-store.close()
-print(os.path.exists(sys.argv[1] + "-wal"))
-os.write(child_writes, b".")
-print(os.waitpid(child, 0)[1], bytes(store.get("k")).decode())
-"""
-
-
-def test_a_child_has_its_own_locks_of_sqlite(tmp_path):
-    """Otherwise the parent removes the log that the child uses, and the file is damaged."""
-    command = [sys.executable, "-c", WRITING_CHILD, tmp_path / "field"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.stdout.split(), done.stderr) == (["True", "0", "changed"], "")
