@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
@@ -59,9 +59,8 @@ class Connections:
 
     def take(self, *, create: bool = False) -> sqlite3.Cursor | None:
         """Return a cursor; None if the table does not exist and ``create`` is False."""
-        cursor = self._pop()
-        if cursor is not None:
-            return cursor
+        with suppress(IndexError):
+            return self.idle.pop()
         with _opening:
             connection = self._connect(create=create)
             if connection is None:
@@ -69,12 +68,6 @@ class Connections:
             cursor = connection.cursor()
             self._open.add(cursor)
             return cursor
-
-    def _pop(self) -> sqlite3.Cursor | None:
-        try:
-            return self.idle.pop()
-        except IndexError:
-            return None
 
     def discard(self, cursor: sqlite3.Cursor) -> None:
         """Close a connection, which rolls a transaction back."""
@@ -111,8 +104,9 @@ class Connections:
     def close(self) -> None:
         """Close the idle connections; closing the last one merges the log into the file."""
         self._has_log = None
-        while (cursor := self._pop()) is not None:
-            self.discard(cursor)
+        while self.idle:
+            with suppress(IndexError):  # another thread has taken the last one
+                self.discard(self.idle.pop())
 
     # --- forks ---
 
