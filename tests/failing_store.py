@@ -8,29 +8,12 @@ from zarr_stores.wrappers.observer import READS, ObservedStore
 
 
 class FaultyStore(ObservedStore):
-    """A wrapper that delays calls, and fails at a given call.
+    """A wrapper that delays calls by ``latency`` seconds, and fails at a given call.
 
-    Parameters
-    ----------
-    inner : Store
-        The wrapped store.
-    fail_at : int, optional
-        Number of the call that fails, starting at 1; None for no failure.
-    when : {"before", "after"}
-        Whether the call fails before or after the inner store has processed it.
-    forever : bool
-        Whether all later calls fail, too.
-    latency : float
-        Additional duration of every call, in seconds.
-    max_concurrency : int, optional
-        Maximum number of concurrent calls, including reads of one value; by default that of
-        the inner store and its readers.
-
-    Attributes
-    ----------
-    calls : list of tuple of str
-        Method and key of every call, including reads of an open value.  ``len(calls)`` of a
-        run without failures is the number of possible values of ``fail_at``.
+    The call with the number ``fail_at``, which starts at 1, fails before or after (``when``) the inner
+    store has processed it; with ``forever`` all later calls fail, too.  ``max_concurrency`` replaces
+    that of the inner store and its readers.  ``calls`` has method and key of every call, including
+    reads of an open value, so its length without failures is the number of possible ``fail_at``.
     """
 
     def __init__(
