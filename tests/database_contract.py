@@ -126,6 +126,27 @@ class DatabaseContract(StoreContract):
         assert bytes(store.get("k")) == b"child!"
         assert store.get("large") is None
 
+    def test_a_forked_process_has_its_own_locks(self, store):
+        store.set("k", b"parent")
+        (child_in, to_child), (parent_in, to_parent) = os.pipe(), os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                store.get("k")
+                os.write(to_parent, b".")
+                os.read(child_in, 1)
+                store.set("k", b"child")
+            finally:
+                os.write(to_parent, b".")
+                os._exit(0)
+        os.read(parent_in, 1)
+        store.close()  # must not remove the log that the child uses
+        os.write(to_child, b".")
+        assert os.waitpid(child, 0)[1] == 0
+        assert bytes(store.get("k")) == b"child"
+        for descriptor in (child_in, to_child, parent_in, to_parent):
+            os.close(descriptor)
+
     def test_readers_do_not_wait_for_an_update(self, store):
         store.set("k", b"old")
         inside, done = threading.Event(), threading.Event()

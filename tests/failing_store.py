@@ -1,59 +1,30 @@
 """Stores with artificial latency and failures."""
 
-from __future__ import annotations
-
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from zarr_core.extension import ByteReader, StoreError, StoreReadError
 from zarr_stores.wrappers.observer import READS, ObservedStore
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from zarr_core.extension import Buffers, ByteRange, Store
-
-__all__ = ["READS", "FailingStore", "FaultyStore"]
-
-T = TypeVar("T")
-
 
 class FaultyStore(ObservedStore):
-    """A wrapper that delays calls, and fails at a given call.
+    """A wrapper that delays calls by ``latency`` seconds, and fails at a given call.
 
-    Parameters
-    ----------
-    inner : Store
-        The wrapped store.
-    fail_at : int, optional
-        Number of the call that fails, starting at 1; None for no failure.
-    when : {"before", "after"}
-        Whether the call fails before or after the inner store has processed it.
-    forever : bool
-        Whether all later calls fail, too.
-    latency : float
-        Additional duration of every call, in seconds.
-    max_concurrency : int, optional
-        Maximum number of concurrent calls, including reads of one value; by default that of
-        the inner store and its readers.
-
-    Attributes
-    ----------
-    calls : list of tuple of str
-        Method and key of every call, including reads of an open value.  ``len(calls)`` of a
-        run without failures is the number of possible values of ``fail_at``.
+    The call with the number ``fail_at``, which starts at 1, fails before or after (``when``) the inner
+    store has processed it; with ``forever`` all later calls fail, too.  ``max_concurrency`` replaces
+    that of the inner store and its readers.  ``calls`` has method and key of every call, including
+    reads of an open value, so its length without failures is the number of possible ``fail_at``.
     """
 
     def __init__(
         self,
-        inner: Store,
-        fail_at: int | None = None,
-        when: Literal["before", "after"] = "before",
-        forever: bool = False,
-        latency: float = 0.0,
-        max_concurrency: int | None = None,
-    ) -> None:
+        inner,
+        fail_at=None,
+        when="before",
+        forever=False,
+        latency=0.0,
+        max_concurrency=None,
+    ):
         super().__init__(inner)
         self._max_concurrency = max_concurrency
         if max_concurrency is not None:
@@ -62,12 +33,10 @@ class FaultyStore(ObservedStore):
         self.when = when
         self.forever = forever
         self.latency = latency
-        self.calls: list[tuple[str, str]] = []
+        self.calls = []
         self._guard = threading.Lock()
 
-    def perform(
-        self, operation: str, key: str, work: Callable[[], T], nbytes: Callable[[T], int]
-    ) -> T:
+    def perform(self, operation, key, work, nbytes):
         with self._guard:
             self.calls.append((operation, key))
             number = len(self.calls)
@@ -85,47 +54,37 @@ class FaultyStore(ObservedStore):
             raise self._error(operation, key, number)
         return result
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+    def open_value(self, key, first=None):
         reader = super().open_value(key, first)
         if reader is not None and self._max_concurrency is not None:
             reader.max_concurrency = self._max_concurrency
         return reader
 
-    def _error(self, operation: str, key: str, number: int) -> StoreError:
+    def _error(self, operation, key, number):
         kind = StoreReadError if operation in READS else StoreError
         return kind(f"injected failure of call {number}, {operation}", self, key)
 
-    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
+    def set_values(self, values):
         """Store the values one by one, so that each can fail."""
         for key, value in values:
             self.set(key, value)
 
-    def erase_values(self, keys: Iterable[str]) -> None:
+    def erase_values(self, keys):
         """Erase the keys one by one, so that each can fail."""
         for key in keys:
             self.erase(key)
 
-    def erase_prefix(self, prefix: str) -> None:
+    def erase_prefix(self, prefix):
         """Erase the keys one by one, so that a failure leaves some of them."""
         for key in self.inner.list_prefix(prefix):
             self.erase(key)
         super().erase_prefix(prefix)
 
-    def _arguments(self) -> tuple[Any, ...]:
-        return (
-            self.inner,
-            self.fail_at,
-            self.when,
-            self.forever,
-            self.latency,
-            self._max_concurrency,
-        )
-
 
 class FailingStore(FaultyStore):
     """Fails at one call, to test the state after a failure."""
 
-    def __init__(self, inner: Store, *arguments: Any, **options: Any) -> None:
+    def __init__(self, inner, *arguments, **options):
         super().__init__(inner, *arguments, **options)
         # As for a remote store, so that the calls do not depend on the inner store.
         self.in_memory = False

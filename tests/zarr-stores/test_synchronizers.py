@@ -1,8 +1,10 @@
 import copy
+import os
 import pickle
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -148,25 +150,19 @@ def test_the_lock_of_a_killed_process_is_released(tmp_path):
 
 
 def test_a_forked_child_does_not_have_the_lock(tmp_path):
-    program = """
-import os, sys, threading
-from zarr_stores.wrappers.synchronizers import ProcessSynchronizer
-locks = ProcessSynchronizer(sys.argv[1])
-read, write = os.pipe()
-with locks["k"]:
-    child = os.fork()
-    if not child:
-        with locks["k"]:
-            os.write(write, b"c")
-        os._exit(0)
-    import time
-    time.sleep(0.2)
-    os.write(write, b"p")
-os.waitpid(child, 0)
-print(os.read(read, 2).decode())
-"""
-    run = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True)
-    assert (run.stdout, run.stderr) == ("pc\n", "")
+    locks = ProcessSynchronizer(tmp_path)
+    read, write = os.pipe()
+    with locks["k"]:
+        child = os.fork()
+        if not child:
+            with locks["k"]:
+                os.write(write, b"c")
+            os._exit(0)
+        time.sleep(0.2)
+        os.write(write, b"p")
+    os.waitpid(child, 0)
+    assert os.read(read, 2) == b"pc"
+    os.close(read), os.close(write)
 
 
 # --- several writers into one shard ---

@@ -130,8 +130,10 @@ def test_modes(path):
         ZipStore(path, mode="x")
     with ZipStore(path) as store:
         store.set("k", b"v")
-    with ZipStore(path, mode="w") as store:
+    path.with_suffix(".link.zip").symlink_to(path)
+    with ZipStore(path.with_suffix(".link.zip"), mode="w") as store:
         assert list(store.list()) == []
+    assert zipfile.is_zipfile(path)
     with pytest.raises(StoreError, match="mode must be"):
         ZipStore(path, mode="rb")
     with pytest.raises(StoreError, match="compression"):

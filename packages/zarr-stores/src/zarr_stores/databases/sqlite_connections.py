@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
@@ -27,7 +27,7 @@ _TIMEOUT = 60.0
 _FORK_TIMEOUT = 2.0  # seconds that a fork waits for other threads
 
 _inherited: list[sqlite3.Cursor] = []
-"""Connections of the parent process: neither used nor closed, which would release its locks."""
+"""Connections of the parent process: neither used nor closed."""
 
 _pools: weakref.WeakSet[Connections] = weakref.WeakSet()
 _opening = threading.RLock()
@@ -53,16 +53,14 @@ class Connections:
         """All cursors, also those that threads and readers use."""
         self._readers: dict[sqlite3.Cursor, threading.RLock] = {}
         """Cursors of open readers, each with a lock that is held while it is used."""
-        self._suspended: list[sqlite3.Cursor] = []
         self._held: dict[sqlite3.Cursor, threading.RLock] = {}
         with _opening:
             _pools.add(self)
 
     def take(self, *, create: bool = False) -> sqlite3.Cursor | None:
         """Return a cursor; None if the table does not exist and ``create`` is False."""
-        cursor = self._pop()
-        if cursor is not None:
-            return cursor
+        with suppress(IndexError):
+            return self.idle.pop()
         with _opening:
             connection = self._connect(create=create)
             if connection is None:
@@ -70,12 +68,6 @@ class Connections:
             cursor = connection.cursor()
             self._open.add(cursor)
             return cursor
-
-    def _pop(self) -> sqlite3.Cursor | None:
-        try:
-            return self.idle.pop()
-        except IndexError:
-            return None
 
     def discard(self, cursor: sqlite3.Cursor) -> None:
         """Close a connection, which rolls a transaction back."""
@@ -112,28 +104,29 @@ class Connections:
     def close(self) -> None:
         """Close the idle connections; closing the last one merges the log into the file."""
         self._has_log = None
-        while (cursor := self._pop()) is not None:
-            self.discard(cursor)
+        while self.idle:
+            with suppress(IndexError):  # another thread has taken the last one
+                self.discard(self.idle.pop())
 
     # --- forks ---
 
     def suspend(self, until: float) -> None:
-        """Take all cursors, those of other threads after the end of their operations."""
+        """Close the connections, those of other threads after the end of their operations.
+
+        SQLite knows which locks of the file a process has, and a child process would inherit this
+        knowledge without the locks.  The connections of open readers are locked instead.
+        """
         while True:
-            while (cursor := self._pop()) is not None:
-                self._suspended.append(cursor)
+            self.close()
             for cursor, lock in list(self._readers.items()):
                 if cursor not in self._held and lock.acquire(blocking=False):
                     self._held[cursor] = lock
-            taken = len(self._suspended) + len(self._held)
-            if taken == len(self._open) or time.monotonic() > until:
+            if len(self._held) == len(self._open) or time.monotonic() > until:
                 return
             time.sleep(1e-5)
 
     def resume(self) -> None:
-        """Undo :meth:`suspend`."""
-        while self._suspended:
-            self.idle.append(self._suspended.pop())
+        """Release the connections of open readers after :meth:`suspend`."""
         while self._held:
             self._held.popitem()[1].release()
 

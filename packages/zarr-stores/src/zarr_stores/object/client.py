@@ -455,11 +455,14 @@ class Client:
     def _pages(self, path: str | None) -> Iterator[Any]:
         """Iterate over the pages of a listing; the first is requested like other requests."""
 
-        def start(store: Any) -> tuple[Any, Any]:
+        def start(store: Any) -> tuple[Any, Any, Any]:
             pages = iter(store.list(path, chunk_size=1000))
-            return next(pages, ()), pages
+            return next(pages, ()), pages, store
 
-        first, others = self._send(start, "list")
+        first, others, used = self._send(start, "list")
+        if len(first) == 1000 and used is not self.store:
+            # The store for first requests would not repeat failed requests for other pages.
+            first, others, _ = self._send(start, "list")
         yield first
         while (page := self._wait(lambda: next(others, None))) is not None:
             yield page

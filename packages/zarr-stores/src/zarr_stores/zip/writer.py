@@ -171,8 +171,9 @@ def _lock(file: _File, path: str) -> None:
 def _replaced_file(old: _File, path: str) -> _File:
     """Replace a file with an empty one; open readers keep the old file."""
     mode = stat.S_IMODE(os.fstat(old.fileno()).st_mode)
+    path = os.path.realpath(path)  # links to the archive remain
     try:
-        os.unlink(os.path.realpath(path))
+        os.unlink(path)
     except OSError:  # the file is writable, but its directory is not
         old.truncate(0)
         return old
