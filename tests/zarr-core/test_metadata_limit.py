@@ -8,6 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 import zarr_core as zarr
+from zarr_core import strictjson
 from zarr_core.errors import (
     MetadataDecodeError,
     MetadataValidationError,
@@ -116,6 +117,8 @@ def test_millions_of_tiny_arrays_are_refused_before_they_are_parsed():
         assert refused_peak(store, match="too many; store their values") < 3 * len(content)
     store = zarr.MemoryStore({"zarr.json": document % (b"[1,2]," * 10_000)})
     assert len(zarr.open_group(store, mode="r").attrs["a"]) == 10_001
+    references = b"[%s0]" % (b'["{{u}}",0,4],' * 1_100_000)
+    assert len(strictjson.loads(references)) == 1_100_001
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Installed distributions: what their scan finds, and the names of classes."""
 
 import sys
+from importlib import reload
 
 import pytest
 import zarr_core
@@ -138,6 +139,14 @@ def test_a_class_is_found_by_its_entry_point(install, codec_source, targets, imp
         __import__(module)
     assert name_of("codec", Inner) == name_of("codec", Inner) == "acme.x"
     assert "broken_one" not in sys.modules
+
+
+def test_a_class_of_a_reloaded_module_keeps_its_name(install, codec_source):
+    install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": codec_source})
+    import acme
+
+    assert find_class("codec", "acme.x") is acme.Codec
+    assert name_of("codec", reload(acme).Codec) == "acme.x"
 
 
 def test_a_class_without_a_name_cannot_be_written():
