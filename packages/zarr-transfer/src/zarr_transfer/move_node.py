@@ -124,7 +124,7 @@ def move_node(
     metadata = format_.read(source.store, source.path)
     if dest.is_within(source):
         raise NodeExistsError(location, f"is within the node to move, {'/' + source.path!r}")
-    targets, existing = _keys(spec), _keys(spec.reversed())
+    targets, existing = _keys(spec), _keys(CopySpec(dest, source))
     copied = [KeyPair(*pair) for pair in targets.items() if pair[1] in existing]
     is_same = all_same(source.store, dest.store, copied)
     if metadata is None or targets.keys().isdisjoint(format_.documents(source.path)):
@@ -137,12 +137,12 @@ def move_node(
             raise NodeNotFoundError(source.location(), "no node to move")
     others = {key for key in existing.keys() - targets.values() if not is_auxiliary(key)}
     is_node = not existing.keys().isdisjoint(format_.documents(dest.path))
-    if is_node and (others or not is_same):
-        raise node_exists_error(dest.store, dest.path)
     if others or not is_same:
+        if is_node:
+            raise node_exists_error(dest.store, dest.path)
         key = min(others or existing)
         raise NodeExistsError(
-            location, f"holds {key!r}, which is not part of the node to move; remove it first"
+            location, f"holds {key!r}, which is not part of the node; remove it first"
         )
     made: list[str] = []
     nodes = [(dest.at(path), node) for path, node in nodes_of(source, metadata)]
@@ -168,12 +168,12 @@ def move_node(
             for path, node in nodes:
                 assert not isinstance(node, ZarrError), "reading it raised the error"
                 rollback.record(dest.store, path, format_, node)
-        order = KeyOrder([format_])
         pairs = [KeyPair(key, target) for key, target in targets.items() if target not in existing]
         largest = max(largest_value(node) for _, node in nodes)
         copy_keys(
-            source.store, dest.store, dest.path, pairs, order, progress, "move again", largest
-        )
+            source.store, dest.store, dest.path, pairs, KeyOrder([format_]), progress, "move again",
+            largest,
+        )  # fmt: skip
     if added := _keys(spec).keys() - targets.keys():
         raise StoreError(
             "was stored while its node was moved; the node is now at both locations, "
