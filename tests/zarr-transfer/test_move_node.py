@@ -67,7 +67,7 @@ def test_nodes_that_cannot_be_moved(root):
 def test_an_array_does_not_move_to_where_others_chunks_lie(root):
     root.store.set("z/c/9", b"left by someone")
     before = contents(root.store)
-    with pytest.raises(NodeExistsError, match="'z/c/9', which is not part of a node"):
+    with pytest.raises(NodeExistsError, match="'z/c/9', which is not part of the node"):
         root.move("b", "z")
     with pytest.raises(NodeExistsError, match="'z/c/9'"):
         zarr.copy(root["b"], root, "z")
@@ -95,6 +95,29 @@ def test_an_interrupted_move_loses_nothing_and_can_be_made_again(root, when):
         assert contents(inner, "new/h/") == expected
     else:
         pytest.fail("the move never came to its end")
+
+
+def test_a_move_continues_when_only_a_part_of_the_documents_is_removed():
+    root = zarr.create_group(zarr_format=2)
+    root.create_array("a", data=np.arange(4), chunks=2, attributes={"n": 1})
+    zarr.copy(root["a"], root, "b")
+    root.store.erase("a/.zarray")
+    root.move("a", "b")
+    assert dict(root.members()).keys() == {"b"}
+    assert not list(root.store.list_prefix("a/"))
+
+
+@pytest.mark.parametrize("zarr_format", ["draft", "draft-2021"])
+def test_the_entry_point_of_a_draft_moves_with_its_nodes(zarr_format):
+    source = zarr.create_group(zarr_format=zarr_format)
+    source.create_array("g/a", data=np.arange(4), chunks=2)
+    moved = zarr.move(source["g"], zarr.MemoryStore(), "h")
+    assert moved["a"][...].tolist() == [0, 1, 2, 3]
+    source.create_array("g", data=np.arange(4))
+    moved.store.set("zarr.json", moved.store.get("zarr.json").replace(b".json", b".meta"))
+    with pytest.raises(NodeExistsError, match=r"another zarr\.json"):
+        zarr.move(source["g"], moved.store, "x")
+    assert source["g"][...].tolist() == [0, 1, 2, 3]
 
 
 def test_copies_are_what_their_sources_are(root, tmp_path):
@@ -154,11 +177,14 @@ def test_values_at_the_destination_are_kept(tmp_path):
     root = zarr.create_group(tmp_path / "store")
     root.create_array("a", data=np.arange(4), chunks=(2,))
     (tmp_path / "store" / "b").mkdir()
+    (tmp_path / "store" / "b" / ".DS_Store").touch()
     (tmp_path / "store" / "b" / "notes.txt").write_text("mine")
     with pytest.raises(zarr.errors.NodeExistsError, match=r"notes\.txt"):
         zarr.move(root["a"], root, "b")
     assert (tmp_path / "store" / "b" / "notes.txt").read_text() == "mine"
     assert (root["a"][...] == np.arange(4)).all()
+    (tmp_path / "store" / "b" / "notes.txt").unlink()
+    assert (zarr.move(root["a"], root, "b")[...] == np.arange(4)).all()
 
 
 def test_how_far_it_has_come(root):

@@ -165,15 +165,13 @@ def rmdir(
     -----
     Metadata is removed first, so that an interrupted call leaves no incomplete node.
     """
-    format_ = store.stored.format if isinstance(store, Node) else None
     with opened_store(store, path, storage_options=storage_options) as (opened, node_path):
-        prefix = f"{node_path}/" if node_path else ""
         require_erasing(opened)
-        keys = list(opened.list_prefix(prefix))
+        keys = list(opened.list_prefix(_prefix(node_path)))
         if not keys:
             _check_location(store, opened, node_path, "there is nothing to remove")
-        key_order(format_).erase_documents(opened, keys)
-        opened.erase_prefix(prefix)
+        _order(store).erase_documents(opened, keys)
+        opened.erase_prefix(_prefix(node_path))
 
 
 def getsize(
@@ -199,18 +197,15 @@ def getsize(
     StoreCapabilityError
         If the store cannot list its keys.
     """
-    with opened_store(store, path, read_only=True, storage_options=storage_options) as (
-        opened,
-        node_path,
-    ):
-        names, prefixes = [node_path] if node_path else [], [f"{node_path}/" if node_path else ""]
-        if isinstance(store, Node) and node_path and not path:
+    with opened_store(store, path, read_only=True, storage_options=storage_options) as (opened, at):
+        names, prefixes = [at] if at else [], [_prefix(at)]
+        if isinstance(store, Node) and at and not path:
             format_ = store.stored.format
-            names, prefixes = [*format_.documents(node_path)], [*format_.prefixes(node_path)]
+            names, prefixes = [*format_.documents(at)], [*format_.prefixes(at)]
         sizes = {key: size for prefix in prefixes for key, size in opened.list_sizes(prefix)}
         sizes |= {key: size for key in names if (size := opened.getsize(key)) is not None}
         if not sizes and not isinstance(store, Node):
-            _check_location(store, opened, node_path, "nothing is stored here")
+            _check_location(store, opened, at, "nothing is stored here")
         return sum(sizes.values())
 
 
@@ -238,17 +233,15 @@ def copy_keys(
             for step in steps:
                 transfer.run(of_keys[key] for key in step)
         except BaseException as error:
-            error.add_note(_incomplete_note(dest, path, len(pairs), transfer, remedy))
+            done = transfer.copied + transfer.skipped
+            warning = ", and arrays may lack chunks" if dest.traits.metadata_first else ""
+            error.add_note(
+                f"{Location(dest, path)}: {done:,} of {len(pairs):,} keys are copied{warning}; {remedy} "
+                "to continue"
+            )
             raise
         reporter.end()
     return transfer
-
-
-def _incomplete_note(dest: Store, path: str, count: int, transfer: KeyCopier, remedy: str) -> str:
-    """Return a note for an exception."""
-    done = transfer.copied + transfer.skipped
-    warning = ", and arrays may lack chunks" if dest.traits.metadata_first else ""
-    return f"{Location(dest, path)}: {done:,} of {count:,} keys are copied{warning}; {remedy} to continue"
 
 
 def _order(*stores: StoreLike) -> KeyOrder:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import LocalStore, resolve_store_path
 from zarr_core import open as open_node
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import NodeNotFoundError, StoreError, ZarrError
+from zarr_core.extension import NodeNotFoundError, StoreError, ZarrError, strictjson
 from zarr_core.formats.key_order import KeyOrder
+from zarr_core.formats.unmanaged_keys import is_auxiliary
 from zarr_core.hierarchy.create_node import node_exists_error, prepare_path
 from zarr_core.hierarchy.delete import erase_node, require_erasing
 from zarr_core.hierarchy.node import Node
@@ -123,10 +124,10 @@ def move_node(
     metadata = format_.read(source.store, source.path)
     if dest.is_within(source):
         raise NodeExistsError(location, f"is within the node to move, {'/' + source.path!r}")
-    targets, existing = _keys(spec), _keys(spec.reversed())
+    targets, existing = _keys(spec), _keys(CopySpec(dest, source))
     copied = [KeyPair(*pair) for pair in targets.items() if pair[1] in existing]
     is_same = all_same(source.store, dest.store, copied)
-    if targets.keys().isdisjoint(format_.documents(source.path)):
+    if metadata is None or targets.keys().isdisjoint(format_.documents(source.path)):
         # An interrupted move may have copied everything and removed a part.
         if targets and is_same and len(copied) == len(targets):
             erase_node(format_, source.store, source.path)
@@ -134,15 +135,14 @@ def move_node(
             return [dest.at(path) for path, _ in nodes_of(dest, root)] if root else []
         if metadata is None:
             raise NodeNotFoundError(source.location(), "no node to move")
-    assert metadata is not None, "a node with a document"
-    others = existing.keys() - targets.values()
+    others = {key for key in existing.keys() - targets.values() if not is_auxiliary(key)}
     is_node = not existing.keys().isdisjoint(format_.documents(dest.path))
-    if is_node and (others or not is_same):
-        raise node_exists_error(dest.store, dest.path)
     if others or not is_same:
+        if is_node:
+            raise node_exists_error(dest.store, dest.path)
         key = min(others or existing)
         raise NodeExistsError(
-            location, f"holds {key!r}, which is not part of a node; remove it first"
+            location, f"holds {key!r}, which is not part of the node; remove it first"
         )
     made: list[str] = []
     nodes = [(dest.at(path), node) for path, node in nodes_of(source, metadata)]
@@ -155,16 +155,25 @@ def move_node(
             )  # fmt: skip
         if not existing and _moved_at_once(spec):
             return [*made, *paths]
+        # The drafts of version 3 have one entry point for all nodes of a store.
+        for key in {*format_.detection_keys}.difference(format_.documents("")):
+            entry, other = bytes(source.store.get(key) or b""), dest.store.get(key)
+            if other is None:
+                dest.store.set(key, entry)
+            elif strictjson.loads(bytes(other)) != strictjson.loads(entry):
+                raise NodeExistsError(
+                    location, f"the store has another {key}; use copy, then remove"
+                )
         if dest.store.traits.metadata_first:  # a failed copy removes the nodes
             for path, node in nodes:
                 assert not isinstance(node, ZarrError), "reading it raised the error"
                 rollback.record(dest.store, path, format_, node)
-        order = KeyOrder([format_])
         pairs = [KeyPair(key, target) for key, target in targets.items() if target not in existing]
         largest = max(largest_value(node) for _, node in nodes)
         copy_keys(
-            source.store, dest.store, dest.path, pairs, order, progress, "move again", largest
-        )
+            source.store, dest.store, dest.path, pairs, KeyOrder([format_]), progress, "move again",
+            largest,
+        )  # fmt: skip
     if added := _keys(spec).keys() - targets.keys():
         raise StoreError(
             "was stored while its node was moved; the node is now at both locations, "

@@ -120,10 +120,6 @@ class CopySpec:
         old, new = (side.format_.prefixes(side.at(path)) for side in (self.source, self.dest))
         return list(zip(old, new, strict=True))
 
-    def reversed(self) -> CopySpec:
-        """Return the specification of the copy in the other direction."""
-        return CopySpec(self.dest, self.source)
-
 
 def is_within(path: str, other: str) -> bool:
     """Whether a path is another path or below it."""

@@ -1,4 +1,4 @@
-"""Save and load arrays in one call; the stored size of a node."""
+"""Save and load arrays in one call."""
 
 from __future__ import annotations
 

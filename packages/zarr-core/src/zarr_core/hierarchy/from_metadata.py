@@ -151,10 +151,9 @@ def consolidated_view(
     except ModuleNotFoundError as error:
         if use_consolidated:
             raise
-        warn_once(
-            f"{Location(store, path)}: consolidated metadata is neither read nor updated, because "
-            f"{error}"
-        )
+        # Two messages: a program that has read the group is also told when it may change it.
+        use = "read" if read_only or store.read_only else "updated after changes"
+        warn_once(f"{Location(store, path)}: consolidated metadata is not {use}, because {error}")
         return None
     return view
 
