@@ -248,9 +248,13 @@ def test_keys_that_block_a_new_node():
         ("open_consolidated", "recheck", "recheck"),
         ("open", "portable", "zarr-core portable"),
         ("open", "cache_attrs", "recheck"),
+        *[
+            (function, "synchronizer", r"SynchronizedStore\(store, synchronizer\) as the store")
+            for function in ("open", "open_array", "open_group", "create_group")
+        ],
     ],
 )
 def test_arguments_of_other_functions_are_errors(function, argument, meant):
-    for mode in ("a", "r"):
+    for mode in [{}] if function == "create_group" else [{"mode": "a"}, {"mode": "r"}]:
         with pytest.raises(TypeError, match=f"unexpected keyword argument: {argument}.*{meant}"):
-            getattr(zarr, function)(zarr.MemoryStore(), mode, **{argument: None})
+            getattr(zarr, function)(zarr.MemoryStore(), **mode, **{argument: None})
