@@ -150,18 +150,6 @@ def test_the_token_says_what_is_read(array):
     assert hash(array.__dask_tokenize__())
 
 
-def test_dask_array_protocol(array):
-    # from_array: attributes, the meta from an empty selection, tuples of slices.
-    for name in ("shape", "dtype", "ndim", "chunks", "shards"):
-        getattr(array, name)
-    meta = array[tuple(slice(0, 0, None) for _ in range(array.ndim))]
-    assert (meta.shape, meta.dtype) == ((0, 0), array.dtype)
-    assert all(isinstance(length, int) for length in array.chunks)
-    # store: assignment by tuples of slices.
-    array[(slice(0, 2, None), slice(1, 3, None))] = np.full((2, 2), 5)
-    assert array[0, 1] == 5
-
-
 # --- pickling ---
 
 

@@ -1,7 +1,7 @@
 """Fields of structured elements, with a custom data type."""
 
 import pickle
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -136,11 +136,8 @@ def test_writers_of_different_fields_lose_nothing(places):
         for number in range(30):
             places[name, number % 7] = sign * number
 
-    threads = [threading.Thread(target=write, args=pair) for pair in (("x", 1), ("y", -1))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, "xy", (1, -1)))
     last = np.array([28, 29, 23, 24, 25, 26, 27])
     np.testing.assert_array_equal(places["x"], last)
     np.testing.assert_array_equal(places["y"], -last)

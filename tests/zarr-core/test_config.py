@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from zarr_core.config import _EXTENSION_POINTS, Config, Settings
@@ -206,9 +207,6 @@ def test_changes_of_several_threads_are_all_kept(config, monkeypatch):
         config.set(**values)
 
     monkeypatch.setattr(config_module, "_checked", slow)
-    threads = [threading.Thread(target=change, args=(it,)) for it in changes]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(len(changes)) as pool:
+        list(pool.map(change, changes))
     assert config.settings == Settings(**{name: it[name] for it in changes for name in it})

@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.data_types.raw import RawBits
-from zarr_core.errors import (
-    ExtensionConfigurationError,
-    MetadataValidationError,
-    SelectionError,
-    UnknownExtensionError,
-)
+from zarr_core.errors import MetadataValidationError, SelectionError
 from zarr_core.extension import DataType, ExtensionDefinition
 from zarr_core.normalize.data_types import parse_data_type
 
@@ -29,81 +24,6 @@ def test_every_numpy_dtype_that_core_has(code, order):
     assert byte_order == (("big" if dtype.str[0] == ">" else "little") if swapped else None)
     assert parse_data_type(data_type) == (data_type, None)
     assert parse_data_type(data_type.to_definition()) == (data_type, None)
-
-
-def test_plugins_are_asked_for_what_core_does_not_have(install):
-    install(
-        "acme-dates",
-        {"data_type": {"acme.date": "acme_dates:Date"}},
-        {
-            "acme_dates.py": """
-from dataclasses import dataclass
-import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition
-
-@dataclass(frozen=True)
-class Date(DataType):
-    @classmethod
-    def from_definition(cls, definition):
-        return cls()
-
-    @classmethod
-    def from_numpy(cls, dtype):
-        return cls() if dtype == np.dtype("datetime64[D]") else None
-
-    def to_definition(self):
-        return ExtensionDefinition("acme.date")
-
-    @property
-    def numpy_dtype(self):
-        return np.dtype("datetime64[D]")
-
-    def fill_value_from_json(self, value):
-        return np.array(value, "int64").view("datetime64[D]").reshape(())
-
-    def fill_value_to_json(self, value):
-        return int(value.view("int64"))
-"""
-        },
-    )
-    with zarr.config.set(disabled_plugins={"zarr-dtypes"}):
-        array = zarr.create_array(data=np.array(["2020-01-02", "1970-01-01"], "datetime64[D]"))
-        assert array.metadata.data_type.name == "acme.date"
-        assert zarr.open(array.store)[0] == np.datetime64("2020-01-02")
-        with pytest.raises(UnknownExtensionError, match=r"datetime64\[s\]"):
-            parse_data_type("datetime64[s]")
-
-
-def test_a_broken_plugin_hides_no_other(install):
-    install("acme-broken", {"data_type": {"aaa.broken": "acme_broken:Gone"}}, {})
-    assert parse_data_type("datetime64[s]")[0].to_definition().name == "numpy.datetime64"
-    with (
-        zarr.config.set(disabled_plugins={"zarr-dtypes", "zarr-formats"}),
-        pytest.raises(UnknownExtensionError, match="Not tried: .*aaa.broken.*acme-broken"),
-    ):
-        parse_data_type("datetime64[s]")
-
-
-def test_lossy_dtype_is_rejected(install):
-    install(
-        "acme-picky",
-        {"data_type": {"acme.picky": "acme_picky:Picky"}},
-        {
-            "acme_picky.py": """
-from zarr_core.data_types.boolean import Bool
-
-class Picky(Bool):
-    @classmethod
-    def from_numpy(cls, dtype):
-        if dtype.char == "g":
-            raise ValueError("no unit that it has")
-"""
-        },
-    )
-    with pytest.raises(
-        ExtensionConfigurationError, match=r"acme.picky.*\n.*cannot be stored: no unit that it"
-    ):
-        parse_data_type("longdouble")
 
 
 @pytest.mark.parametrize(

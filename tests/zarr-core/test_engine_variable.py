@@ -1,7 +1,7 @@
 """Elements of variable size, whose chunks have no size in bytes."""
 
 import json
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -292,11 +292,8 @@ def test_many_threads_write_and_read_one_array(kind):
             array[number::8] = [[f"{number} {turn} " * number] * 8] * 8
             assert array[number, 7] == f"{number} {turn} " * number
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
     with zarr.config.set(threads=4):
         assert array[:, 0].tolist() == [f"{row % 8} 4 " * (row % 8) for row in range(64)]
 

@@ -90,9 +90,16 @@ def test_the_order_behind_a_filter_that_changes_the_shape_is_unknown():
 
 
 @pytest.mark.parametrize("order", ["F", (1, 0, 2), (0, 1, 2)])
-def test_an_order_beside_a_transpose_is_rejected(order):
-    with pytest.raises(CodecChainError, match="filters already contains one"):
-        zarr.create_array(shape=(4, 6, 8), order=order, filters=transpose(1, 2, 0))
+@pytest.mark.parametrize("filters", [transpose(1, 2, 0), transpose(2, 1, 0)])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_an_order_beside_a_transpose_is_rejected(order, filters, zarr_format):
+    store = {}
+    options = {"shape": (4, 6, 8), "filters": filters, "zarr_format": zarr_format}
+    with pytest.raises(
+        CodecChainError, match="adds a transpose codec.*already contains one.*remove"
+    ):
+        zarr.create_array(store, order=order, **options)
+    assert store == {}
 
 
 def test_an_order_beside_a_transpose_within_shards_is_rejected():
@@ -113,7 +120,9 @@ def test_orders_of_few_dimensions():
         assert inner_order(zarr.create_array(shape=4, order=order)) == (0,)
 
 
-@pytest.mark.parametrize("order", ["K", (1, 0), (0, 1, 1), (1, 2, 3), 2, (0.0, 1.0, 2.0), "FCA"])
+@pytest.mark.parametrize(
+    "order", ["K", "A", (1, 0), (0, 1, 1), (1, 2, 3), 2, (0.0, 1.0, 2.0), "FCA"]
+)
 def test_an_order_that_is_not_a_permutation_is_rejected(order):
     with pytest.raises(ValueError, match="order must be"):
         zarr.create_array(shape=(4, 6, 8), order=order)

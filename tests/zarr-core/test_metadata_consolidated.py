@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -90,20 +90,14 @@ def test_threads_change_nodes_with_equal_documents(tmp_path):
     arrays = [zarr.create_array(tmp_path / str(n), shape=8, dtype="int8") for n in range(4)]
     for array in arrays:
         array.attrs["n"] = 0
-    failed = []
 
     def change(number):
         for count in range(200):
             arrays[number].attrs["n"] = [number, count]
-            if arrays[number].attrs["n"] != [number, count]:
-                failed.append(number)
+            assert arrays[number].attrs["n"] == [number, count]
 
-    threads = [threading.Thread(target=change, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(change, range(4)))
     for number, array in enumerate(arrays):
         assert zarr.open_array(array.store).attrs["n"] == [number, 199]
 

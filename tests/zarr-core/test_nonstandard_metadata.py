@@ -96,6 +96,7 @@ def test_a_group_without_node_type_and_with_members():
         ({"fill_value": 2}, {"dtype": "bool"}),
         ({"fill_value": 0.5}, {}),
         ({"fill_value": True}, {}),
+        *[({"fill_value": value}, {}) for value in ("", [], {}, "null", [None])],
         ({"fill_value": "1e3"}, {}),
         ({"fill_value": "1_0"}, {"dtype": "float64"}),
         ({"shape": [4.5]}, {}),
@@ -105,7 +106,7 @@ def test_a_group_without_node_type_and_with_members():
     ],
 )
 def test_other_forms_are_rejected(changes, options):
-    with pytest.raises(MetadataError):
+    with pytest.raises(MetadataError, match=f"/{next(iter(changes))}"):
         zarr.open_array(stored(changes, **options))
 
 
@@ -171,3 +172,40 @@ def test_null_items_of_configurations_are_errors(tmp_path):
     file.write_text(json.dumps(document))
     with pytest.raises(ExtensionConfigurationError, match="chunk_shape/1: must be an integer"):
         zarr.open_array(tmp_path)
+
+
+# --- a fill value of null, which zarrita.js stores if no fill value is given ---
+
+
+@pytest.mark.parametrize(
+    "data_type", ["bool", "int8", "uint64", "float16", "float64", "complex64", "r16"]
+)
+def test_missing_chunks_are_zero_if_the_fill_value_is_null(data_type):
+    store = stored({"fill_value": None}, dtype=data_type)
+    with pytest.warns(UserWarning, match=f"fill value is null.*'{data_type}'") as caught:
+        array = zarr.open_array(store)
+    assert str(store) in str(caught[0].message)
+    assert array[...].tobytes() == bytes(4 * array.dtype.itemsize)
+
+
+@pytest.mark.filterwarnings("ignore:.*fill value is null")
+def test_every_chunk_is_stored_and_the_fill_value_stays_if_it_is_null():
+    # Other readers may use any value for a missing chunk.
+    store = stored({"fill_value": None})
+    assert zarr.copy(zarr.open_array(store), {})[...].tolist() == [0] * 4
+    array = zarr.open_array(store, mode="r+")
+    array[:2] = 0
+    assert (store.exists("c/0"), store.exists("c/1")) == (True, False)
+    array[3] = 7
+    array.attrs["changed"] = True
+    assert json.loads(bytes(store.get("zarr.json")))["fill_value"] is None
+    assert zarr.open_array(store)[...].tolist() == [0, 0, 0, 7]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("fill_value", [None, ...])
+def test_new_arrays_have_a_fill_value(fill_value):
+    store = zarr.MemoryStore()
+    zarr.create_array(store, shape=4, dtype="int32", fill_value=fill_value)
+    zarr.open_array(store)
+    assert json.loads(bytes(store.get("zarr.json")))["fill_value"] == 0

@@ -7,9 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
+import zarr_core as zarr
 from zarr_core import messages
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import UnknownExtensionError
+from zarr_core.errors import ExtensionConfigurationError, UnknownExtensionError
 from zarr_core.extension import Location, data_type_for
 from zarr_core.registry.resolve import create_data_type
 
@@ -55,7 +56,7 @@ class Type(DataType):
         return numpy.array(value, "M8[s]")
 
     def fill_value_to_json(self, value):
-        return int(value)
+        return int(value.view("int64"))
 """
 
 
@@ -75,18 +76,43 @@ def test_third_party_data_type_does_not_change_known_types(stranger, does):
 
 
 def test_third_party_data_type_is_used_if_no_other_accepts(stranger):
-    stranger("return cls() if dtype.char == 'g' else None")
-    assert data_type_for(np.dtype("g")).to_definition().name == "a.date"
+    stranger("return cls() if dtype == 'M8[s]' else None")
+    values = np.array(["2020-01-02", "1970-01-01"], "M8[s]")
+    with zarr.config.set(disabled_plugins={"zarr-dtypes"}):
+        array = zarr.create_array(data=values)
+        assert array.metadata.data_type.name == "a.date"
+        assert zarr.open(array.store)[0] == values[0]
+        with pytest.raises(UnknownExtensionError, match=r"datetime64\[ms\]"):
+            data_type_for(np.dtype("M8[ms]"))
 
 
 @pytest.mark.parametrize(
-    ("does", "said"),
+    ("does", "error", "said"),
     [
-        ("raise KeyError('oops')", "from_numpy raised KeyError: 'oops'"),
-        ("return 5", "from_numpy returned int, not a DataType"),
+        (
+            "raise KeyError('oops')",
+            UnknownExtensionError,
+            r"a 1\.0.*from_numpy raised KeyError: 'oops'",
+        ),
+        ("return 5", UnknownExtensionError, r"a 1\.0.*from_numpy returned int, not a DataType"),
+        (
+            "raise ValueError('no unit')",
+            ExtensionConfigurationError,
+            r"a\.date.*cannot be stored: no unit",
+        ),
     ],
 )
-def test_failing_third_party_data_type_is_named(stranger, does, said):
+def test_failing_third_party_data_type_is_named(stranger, does, error, said):
     stranger(does)
-    with pytest.raises(UnknownExtensionError, match=rf"Not tried: .*a 1\.0.*{said}"):
+    with pytest.raises(error, match=rf"(?s)(Not tried: .*)?{said}"):
         data_type_for(np.dtype("g"))
+
+
+def test_a_third_party_data_type_that_cannot_be_loaded_hides_no_other(install):
+    install("acme-broken", {"data_type": {"aaa.broken": "acme_broken:Gone"}}, {})
+    assert data_type_for(np.dtype("M8[s]")).to_definition().name == "numpy.datetime64"
+    with (
+        zarr.config.set(disabled_plugins={"zarr-dtypes", "zarr-formats"}),
+        pytest.raises(UnknownExtensionError, match="Not tried: .*aaa.broken.*acme-broken"),
+    ):
+        data_type_for(np.dtype("M8[s]"))

@@ -6,6 +6,7 @@ import sys
 import warnings
 
 import pytest
+import zarr_core as zarr
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
@@ -31,17 +32,19 @@ def plugin(mark=hookimpl, **functions):
     return type("Acme", (), methods)()
 
 
+@contextlib.contextmanager
+def registered(plugin):
+    register_hooks(plugin)
+    try:
+        yield
+    finally:
+        unregister_hooks(plugin)
+
+
 @pytest.fixture
 def register():
-    registered = []
-
-    def add(plugin):
-        register_hooks(plugin)
-        registered.append(plugin)
-
-    yield add
-    for plugin in registered:
-        unregister_hooks(plugin)
+    with contextlib.ExitStack() as stack:
+        yield lambda plugin: stack.enter_context(registered(plugin))
 
 
 def failing(error):
@@ -139,6 +142,42 @@ def test_hook_cannot_change_the_document(register):
     document = {"attributes": {"units": ["m"]}}
     hooks.check_metadata("s", document)
     assert document == {"attributes": {"units": ["m"]}}
+
+
+def no_secrets(location, document):
+    if "secret" in document.get("attributes", {}):
+        return [ValidationProblem("/attributes/secret", f"not allowed in {location}")]
+    return []
+
+
+NO_SECRETS = plugin(zarr_check_metadata=no_secrets)
+SECRET = {"secret": 1}
+
+
+def test_metadata_with_a_problem_are_not_written(tmp_path):
+    group = zarr.create_group(tmp_path / "g", attributes={"open": 1})
+    for write in (
+        lambda: zarr.create_array(tmp_path, path="a", shape=3, attributes=SECRET),
+        lambda: zarr.create_group(tmp_path, path="b", attributes=SECRET),
+        lambda: group.attrs.update(SECRET),
+    ):
+        with (
+            registered(NO_SECRETS),
+            pytest.raises(MetadataValidationError, match="/attributes/secret"),
+        ):
+            write()
+    assert [path.name for path in tmp_path.iterdir()] == ["g"]
+    assert dict(group.attrs) == dict(zarr.open(tmp_path / "g").attrs) == {"open": 1}
+
+
+def test_stored_metadata_with_a_problem_are_rejected_at_opening(tmp_path):
+    zarr.create_array(tmp_path / "a", shape=3, attributes=SECRET)
+    zarr.create_group(tmp_path / "g", attributes=SECRET)
+    with registered(NO_SECRETS):
+        for name in "ag":
+            with pytest.raises(MetadataValidationError, match="not allowed in file:"):
+                zarr.open(tmp_path / name)
+    assert zarr.open(tmp_path / "a").attrs["secret"] == 1
 
 
 class PanicException(BaseException):

@@ -9,6 +9,7 @@ import zarr_core as zarr
 from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from metadata_first_store import MetadataFirstStore
 from unlisted_store import UnlistedStore
 from zarr_core.errors import (
     NodeNotFoundError,
@@ -44,6 +45,19 @@ def test_shrinking_discards_elements(shapes, shards, fill):
         again = zarr.open(array.store)
         assert again.shape == array.shape == shape
         np.testing.assert_array_equal(again[...], beside)
+
+
+@pytest.mark.parametrize("shards", [None, (4, 6)])
+@pytest.mark.parametrize("path", [None, "a/b"])
+def test_discarded_elements_do_not_reappear_in_a_store_that_requires_metadata_first(shards, path):
+    values = np.arange(1, 97, dtype="f4").reshape(8, 12)
+    store = MetadataFirstStore()
+    array = zarr.create_array(store, path=path, data=values, chunks=(2, 3), shards=shards)
+    array.resize(3, 7)
+    array.resize(8, 12)
+    expected = np.zeros_like(values)
+    expected[:3, :7] = values[:3, :7]
+    np.testing.assert_array_equal(zarr.open(store, path=path)[...], expected)
 
 
 def test_forms_of_a_shape():
