@@ -8,7 +8,7 @@ import zarr_core as zarr
 from unlisted_store import UnlistedStore
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ExtensionDefinition, StorageTransformer, Store
-from zarr_transfer import ConversionError, convert, plan_conversion
+from zarr_transfer import ConversionError, convert
 from zarr_transfer.equivalence import decodes
 
 VALUES = np.arange(1, 31).reshape(5, 6)
@@ -21,9 +21,7 @@ def test_arrays_in_stores_that_cannot_list(options):
     array[2:, 2:] = VALUES[2:, 2:]
     (step,) = convert(source, dest, **options).steps
     assert step.cost == ("recode" if options else "copy")
-    assert (step.chunks, step.nbytes) == ((4, 240) if options else (None, None))
     assert np.array_equal(zarr.open(dest)[...], array[...])
-    assert "unknown  unknown" in str(plan_conversion(source, zarr.MemoryStore()))
 
 
 class Suffix(StorageTransformer):

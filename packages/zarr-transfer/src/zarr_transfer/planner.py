@@ -405,7 +405,7 @@ class _Conversion(_Planner):
             message = f"the node at the destination cannot be read: {existing}"
             raise NodeExistsError(location, message)
         if same_metadata(format_, existing, step.metadata):
-            return replace(step, cost="nothing", chunks=0, nbytes=0)
+            return replace(step, cost="nothing")
         if isinstance(existing, GroupMetadata) and existing.consolidated is not None:
             bare = existing.replace(consolidated=None, document=None)
             if same_metadata(format_, bare, step.metadata.replace(document=None)):
