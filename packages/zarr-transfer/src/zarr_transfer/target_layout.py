@@ -25,6 +25,7 @@ from zarr_core.extension import (
     create_extension,
 )
 
+from zarr_transfer.arrays_like import layout_of
 from zarr_transfer.conventions import by_convention, dimension_names, fill_value_changes
 from zarr_transfer.elements import as_dtype, can_become, same_fill_value
 from zarr_transfer.equivalence import is_definition, same_codecs
@@ -178,7 +179,7 @@ def key_encoding(value: Any) -> ExtensionDefinition:
 
 def _layouts(array: Array) -> Iterator[dict[str, Any]]:
     """Yield the layout of an array; then the same with the codecs from within its serializer."""
-    layout = _layout(array)
+    layout = layout_of(array)
     inside = array.serializer.to_configuration().get("codecs")
     yield layout
     if array.shards is not None or not isinstance(inside, list):
@@ -194,27 +195,6 @@ def _layouts(array: Array) -> Iterator[dict[str, Any]]:
             "serializer": middle[0],
             "compressors": [*after, *layout["compressors"]],
         }
-
-
-def _layout(array: Array) -> dict[str, Any]:
-    """Return the layout of an array as arguments of ``create_array``."""
-    metadata = array.metadata
-    chunks: Any = array.chunks
-    shards: Any = None
-    if array.shards is not None:
-        location = metadata.codecs[0].configuration.get("index_location", "end")
-        shards = {"shape": array.shards, "index_location": location}
-    elif metadata.chunk_grid.name != "regular":
-        chunks = metadata.chunk_grid
-    return {
-        "chunks": chunks,
-        "shards": shards,
-        "filters": array.stored.inner_codecs.array_to_array,
-        "serializer": array.serializer,
-        "compressors": array.stored.inner_codecs.bytes_to_bytes,
-        "fill_value": array.fill_value,
-        "dtype": metadata.data_type,
-    }
 
 
 def _for_dtype(array: Array, dtype: Any) -> dict[str, Any]:
