@@ -14,7 +14,6 @@ from zarr_core.extension import (
 )
 
 from zarr_transfer.conventions import by_convention, fill_value_changes
-from zarr_transfer.equivalence import decodes, same_bytes
 from zarr_transfer.keys import ChunkKeys, keys_unchanged, same_keys
 from zarr_transfer.plan import CopyStep
 from zarr_transfer.target_layout import (
@@ -26,6 +25,7 @@ from zarr_transfer.target_layout import (
 from zarr_transfer.to_format import (
     array_to_format,
     ignored_fields,
+    same_bytes,
     with_codecs,
 )
 
@@ -103,7 +103,7 @@ def _choose(
             except MetadataValidationError as error:
                 failure = failure or error
                 continue
-            if not same_bytes(model, converted) and not decodes(model, converted):
+            if not same_bytes(model, converted):
                 # The chunks must change: choose a layout that suits the format.
                 break
             fills = fill_value_changes(model, candidate)
