@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import array_from_metadata
 from zarr_core.errors import ExtensionError, MetadataError
-from zarr_core.extension import ArrayMetadata, Location, escape_controls, strictjson
+from zarr_core.extension import ArrayMetadata, GroupMetadata, Location, escape_controls, strictjson
 from zarr_core.selection.parse import is_integer
 from zarr_core.stores.local import path_from_url
 
@@ -235,18 +235,16 @@ class CopyStep:
     ----------
     path : str
         Path below the source; empty for the source itself.
-    kind : {"array", "group"}
-        The type of the node.
+    source_metadata : ArrayMetadata or GroupMetadata or None
+        Metadata of the source; None if it cannot be read.
     cost : {"nothing", "document", "copy", "recode"}
         See :data:`Cost`.
+    metadata : ArrayMetadata or GroupMetadata, optional
+        Metadata of the result; None if there are problems.
     problems : tuple of ValidationProblem
         Why it is not possible, each with a JSON pointer as for version 3.
     notes : tuple of str
         What is lost or changed.
-    source_metadata : ArrayMetadata or GroupMetadata, optional
-        Metadata of the source; None if it cannot be read.
-    metadata : ArrayMetadata or GroupMetadata, optional
-        Metadata of the result; None if there are problems.
     action : {"copy", "replace", "merge", "keep", "skip"}
         See :data:`Action`.
     fills : bool
@@ -255,14 +253,18 @@ class CopyStep:
     """
 
     path: str
-    kind: Literal["array", "group"]
-    cost: Cost
+    source_metadata: NodeMetadata | None = field(repr=False)
+    cost: Cost = "nothing"
+    metadata: NodeMetadata | None = field(default=None, repr=False)
     problems: tuple[ValidationProblem, ...] = ()
     notes: tuple[str, ...] = ()
-    source_metadata: NodeMetadata | None = field(default=None, repr=False)
-    metadata: NodeMetadata | None = field(default=None, repr=False)
     action: Action = "copy"
     fills: bool = False
+
+    @property
+    def kind(self) -> Literal["array", "group"]:
+        """The type of the node; ``"array"`` if its metadata cannot be read."""
+        return "group" if isinstance(self.source_metadata, GroupMetadata) else "array"
 
     @property
     def is_array(self) -> bool:

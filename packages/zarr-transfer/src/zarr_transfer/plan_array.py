@@ -78,10 +78,13 @@ def plan_array(
         raise choice.unreadable
     fills = choice.fills and cost != "recode"
     return CopyStep(
-        path, "array", cost, (),
-        choice.notes + ("chunks that are not stored are written",) * fills,
-        source_metadata=choice.model, metadata=choice.metadata, fills=fills,
-    )  # fmt: skip
+        path,
+        choice.model,
+        cost,
+        choice.metadata,
+        notes=choice.notes + ("chunks that are not stored are written",) * fills,
+        fills=fills,
+    )
 
 
 def _choose(

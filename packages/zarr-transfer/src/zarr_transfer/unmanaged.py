@@ -90,10 +90,7 @@ def _foreign(source: NodeLocation, format_: Format, path: str) -> CopyStep:
         f"convert it first, separately: path={source.at(path)!r}, "
         f"source_format={format_.name!r}, zarr_format={source.format_.name!r}"
     )
-    return CopyStep(
-        path, "array" if isinstance(node, ArrayMetadata) else "group", "nothing",
-        problems=(ValidationProblem("", message),), source_metadata=node,
-    )  # fmt: skip
+    return CopyStep(path, node, problems=(ValidationProblem("", message),))
 
 
 def _keys_beside_chunks(side: NodeLocation, step: CopyStep) -> list[str]:
