@@ -23,11 +23,11 @@ def test_a_table_for_people():
     made = plan_conversion(source, dest)
     assert str(made).splitlines() == [
         f"{source.store} (v3) -> {dest} (v3)",
-        "path  kind   cost      chunks  bytes",
-        "/     group  document  -       -",
-        "/g    group  document  -       -",
-        f"/g/y  array  copy      3       {source['g/y'].nbytes_stored()} B",
-        f"/x    array  copy      4       {source['x'].nbytes_stored()} B",
+        "path  kind   cost",
+        "/     group  document",
+        "/g    group  document",
+        "/g/y  array  copy",
+        "/x    array  copy",
     ]
     assert made.cost == "copy"
     assert not made.in_place

@@ -33,18 +33,11 @@ def _like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(like, Array):
         values = data_to_array(like)
         return {"shape": values.shape, "dtype": values.dtype}
-    metadata = like.metadata
-    defaults: dict[str, Any] = {
+    defaults = layout_of(like) | {
         "shape": like.shape,
-        "dtype": metadata.data_type,
-        "chunks": like.chunks if like.stored.is_sharded else metadata.chunk_grid,
-        "shards": like.shards,
-        "filters": like.stored.inner_codecs.array_to_array,
-        "serializer": like.serializer,
-        "compressors": like.stored.inner_codecs.bytes_to_bytes,
         "fill_value": like.stored.resolved.fill_value,
-        "chunk_key_encoding": metadata.chunk_key_encoding,
-        "dimension_names": metadata.dimension_names,
+        "chunk_key_encoding": like.metadata.chunk_key_encoding,
+        "dimension_names": like.metadata.dimension_names,
     }
     if options.get("zarr_format", like.zarr_format) != like.zarr_format:
         del defaults["chunk_key_encoding"]  # formats have different ones
@@ -59,6 +52,27 @@ def _like_options(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     if "chunks" in options and "shards" not in options:
         defaults.pop("shards", None)
     return defaults
+
+
+def layout_of(array: Array) -> dict[str, Any]:
+    """The layout of an array as arguments of ``create_array``."""
+    metadata = array.metadata
+    chunks: Any = array.chunks
+    shards: Any = None
+    if array.shards is not None:
+        location = metadata.codecs[0].configuration.get("index_location", "end")
+        shards = {"shape": array.shards, "index_location": location}
+    elif metadata.chunk_grid.name != "regular":
+        chunks = metadata.chunk_grid
+    return {
+        "chunks": chunks,
+        "shards": shards,
+        "filters": array.stored.inner_codecs.array_to_array,
+        "serializer": array.serializer,
+        "compressors": array.stored.inner_codecs.bytes_to_bytes,
+        "fill_value": array.fill_value,
+        "dtype": metadata.data_type,
+    }
 
 
 def zeros_like(like: Any, **options: Any) -> Array:

@@ -202,7 +202,7 @@ def plan_conversion(
 ) -> CopyPlan:
     """Return what :func:`convert` would do with each node, and all problems.
 
-    Nothing is written.  Chunks are not read; they are counted by listing if an array has few.
+    Nothing is written, and chunks are not read.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def _copy_array(plan: CopyPlan, step: CopyStep, reporter: Reporter) -> Checkpoin
         before, after = array_keys(plan.spec, step)
         if not before.verbatim:
             plan.dest.store.erase_values(list(extra_keys(before, after)))
-        reporter.begin(step.path, step.chunks, "chunks")
+        reporter.begin(step.path, None if before.verbatim else before.most, "chunks")
         pairs = (KeyPair(*pair) for pair in key_pairs(before, after))
         copy_pairs(
             plan.source.store, plan.dest.store, pairs, reporter, executor=plan.options.executor

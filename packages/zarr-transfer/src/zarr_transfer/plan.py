@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import array_from_metadata
 from zarr_core.errors import ExtensionError, MetadataError
-from zarr_core.extension import ArrayMetadata, Location, escape_controls, strictjson
-from zarr_core.messages import format_bytes
+from zarr_core.extension import ArrayMetadata, GroupMetadata, Location, escape_controls, strictjson
 from zarr_core.selection.parse import is_integer
 from zarr_core.stores.local import path_from_url
 
@@ -232,23 +231,16 @@ class CopyStep:
     ----------
     path : str
         Path below the source; empty for the source itself.
-    kind : {"array", "group"}
-        The type of the node.
+    source_metadata : ArrayMetadata or GroupMetadata or None
+        Metadata of the source; None if it cannot be read.
     cost : {"nothing", "document", "copy", "recode"}
         See :data:`Cost`.
-    chunks : int or None
-        Number of chunks or shards that are written; for large arrays an upper limit.  None if
-        unknown.  Counted for conversions only.
-    nbytes : int or None
-        Bytes that are read: stored (``copy``) or decoded (``recode``).  None if unknown.
+    metadata : ArrayMetadata or GroupMetadata, optional
+        Metadata of the result; None if there are problems.
     problems : tuple of ValidationProblem
         Why it is not possible, each with a JSON pointer as for version 3.
     notes : tuple of str
         What is lost or changed.
-    source_metadata : ArrayMetadata or GroupMetadata, optional
-        Metadata of the source; None if it cannot be read.
-    metadata : ArrayMetadata or GroupMetadata, optional
-        Metadata of the result; None if there are problems.
     action : {"copy", "replace", "merge", "keep", "skip"}
         See :data:`Action`.
     fills : bool
@@ -257,16 +249,18 @@ class CopyStep:
     """
 
     path: str
-    kind: Literal["array", "group"]
-    cost: Cost
-    chunks: int | None = 0
-    nbytes: int | None = 0
+    source_metadata: NodeMetadata | None = field(repr=False)
+    cost: Cost = "nothing"
+    metadata: NodeMetadata | None = field(default=None, repr=False)
     problems: tuple[ValidationProblem, ...] = ()
     notes: tuple[str, ...] = ()
-    source_metadata: NodeMetadata | None = field(default=None, repr=False)
-    metadata: NodeMetadata | None = field(default=None, repr=False)
     action: Action = "copy"
     fills: bool = False
+
+    @property
+    def kind(self) -> Literal["array", "group"]:
+        """The type of the node; ``"array"`` if its metadata cannot be read."""
+        return "group" if isinstance(self.source_metadata, GroupMetadata) else "array"
 
     @property
     def is_array(self) -> bool:
@@ -356,7 +350,7 @@ class CopyPlan:
     def __str__(self) -> str:
         how = "in place, " if self.in_place else ""
         lines = [f"{self.source} -> {how}{self.dest}"]
-        rows = [("path", "kind", "cost", "chunks", "bytes"), *map(_row, self.steps)]
+        rows = [("path", "kind", "cost"), *map(_row, self.steps)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row, below in zip(rows, [[], *map(_remarks, self.steps)], strict=True):
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
@@ -373,13 +367,9 @@ def _located(step: CopyStep, problem: ValidationProblem) -> ValidationProblem:
     return problem.below(f"/{step.path}{mark}")
 
 
-def _row(step: CopyStep) -> tuple[str, str, str, str, str]:
+def _row(step: CopyStep) -> tuple[str, str, str]:
     cost = "impossible" if step.problems else step.cost
-    touched = step.kind == "array" and cost in ("copy", "recode")
-    chunks = "unknown" if step.chunks is None else str(step.chunks)
-    nbytes = "unknown" if step.nbytes is None else format_bytes(step.nbytes)
-    path = escape_controls(f"/{step.path}")
-    return path, step.kind, cost, *((chunks, nbytes) if touched else ("-", "-"))
+    return escape_controls(f"/{step.path}"), step.kind, cost
 
 
 def _remarks(step: CopyStep) -> Iterator[str]:

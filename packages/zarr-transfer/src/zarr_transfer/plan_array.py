@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.engine.chain import CodecChain
@@ -15,7 +14,6 @@ from zarr_core.extension import (
 )
 
 from zarr_transfer.conventions import by_convention, fill_value_changes
-from zarr_transfer.equivalence import decodes, same_bytes
 from zarr_transfer.keys import ChunkKeys, keys_unchanged, same_keys
 from zarr_transfer.plan import CopyStep
 from zarr_transfer.target_layout import (
@@ -27,6 +25,7 @@ from zarr_transfer.target_layout import (
 from zarr_transfer.to_format import (
     array_to_format,
     ignored_fields,
+    same_bytes,
     with_codecs,
 )
 
@@ -36,9 +35,6 @@ if TYPE_CHECKING:
     from zarr_core.extension import ArrayMetadata
 
     from zarr_transfer.plan import CopySpec, Cost, NodeLocation
-
-
-_COUNTED = 10_000  # maximum number of chunks that are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +66,8 @@ def plan_array(
     """Return the step for an array at a path below both source and destination.
 
     ``requested`` contains arguments of ``create_array``.  A conversion replaces parts of the layout
-    that are not requested and that the format does not support, and counts the chunks.  Raises an
-    error of the metadata, of an extension or of the layout if the step is not possible.
+    that are not requested and that the format does not support.  Raises an error of the metadata,
+    of an extension or of the layout if the step is not possible.
     """
     exact = spec.same_format and not is_conversion
     choice = _choose(spec, path, metadata, with_shapes(requested, metadata), exact)
@@ -80,18 +76,15 @@ def plan_array(
     cost = _cost(old, new, choice)
     if cost == "recode" and choice.unreadable is not None:
         raise choice.unreadable
-    chunks, nbytes = _amount(old, new, cost, choice) if is_conversion else (None, None)
-    notes, fills = choice.notes, choice.fills and cost != "recode"
-    if fills:
-        missing = _missing(old)
-        fills = missing != 0
-        chunks = None if missing is None or chunks is None else chunks + missing
-        count = "" if missing is None else f" ({missing})"
-        notes += (f"chunks that are not stored are written{count}",) * fills
+    fills = choice.fills and cost != "recode"
     return CopyStep(
-        path, "array", cost, chunks, nbytes, (), notes,
-        source_metadata=choice.model, metadata=choice.metadata, fills=fills,
-    )  # fmt: skip
+        path,
+        choice.model,
+        cost,
+        choice.metadata,
+        notes=choice.notes + ("chunks that are not stored are written",) * fills,
+        fills=fills,
+    )
 
 
 def _choose(
@@ -113,7 +106,7 @@ def _choose(
             except MetadataValidationError as error:
                 failure = failure or error
                 continue
-            if not same_bytes(model, converted) and not decodes(model, converted):
+            if not same_bytes(model, converted):
                 # The chunks must change: choose a layout that suits the format.
                 break
             fills = fill_value_changes(model, candidate)
@@ -212,29 +205,3 @@ def _cost(old: ChunkKeys, new: ChunkKeys, choice: Choice) -> Cost:
     if old.verbatim and not same_keys(old.encoding, new.encoding, len(old.counts)):
         return "recode"  # only the transformers know the keys
     return "copy"
-
-
-def _missing(keys: ChunkKeys) -> int | None:
-    """Return the number of chunks that are not stored; None if it is unknown."""
-    if not keys.side.store.supports_listing or keys.most > _COUNTED:
-        return None
-    return keys.most - sum(1 for _ in keys.stored())
-
-
-def _amount(
-    old: ChunkKeys, new: ChunkKeys, cost: Cost, choice: Choice
-) -> tuple[int | None, int | None]:
-    """Return the numbers of chunks that are written and of bytes that are read."""
-    if cost == "document":
-        return 0, 0
-    if cost == "recode":
-        data_type = create_extension("data_type", choice.model.data_type)
-        size = None if data_type is None else data_type.item_size
-        return new.most, None if size is None else size * prod(choice.model.shape)
-    store = old.side.store
-    if old.verbatim or not store.supports_listing:
-        return None, None
-    if old.most > _COUNTED:
-        return old.most, None
-    sizes = [size for key, size in store.list_sizes(old.prefix) if old.is_chunk(key)]
-    return len(sizes), sum(sizes)

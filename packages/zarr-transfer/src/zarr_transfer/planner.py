@@ -7,7 +7,7 @@ conversion collects the problems of all nodes.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from zarr_core import MemoryStore
 from zarr_core.errors import ExtensionError, MetadataError, NodeExistsError
@@ -77,9 +77,7 @@ class _Planner:
         notes: list[str] = []
         if not self.spec.same_format:
             metadata, notes = group_to_format(self.spec, path, node)
-        return CopyStep(
-            path, "group", "document", notes=tuple(notes), source_metadata=node, metadata=metadata
-        )
+        return CopyStep(path, node, "document", metadata, notes=tuple(notes))
 
     def without_consolidated(self, node: GroupMetadata) -> GroupMetadata:
         """Return a group without consolidated metadata, which is never copied to another format."""
@@ -187,24 +185,14 @@ class _Copy(_Planner):
 
     def _step(self, path: str, node: NodeMetadata) -> CopyStep:
         action = self._action(path, node)
-        is_array = isinstance(node, ArrayMetadata)
         if action in ("keep", "skip"):
-            return CopyStep(
-                path,
-                "array" if is_array else "group",
-                "nothing",
-                source_metadata=node,
-                metadata=node,
-                action=action,
-            )
+            return CopyStep(path, node, "nothing", node, action=action)
         if isinstance(node, GroupMetadata):
             if action == "merge":  # the group may have other members
                 node = self.without_consolidated(node)
             return replace(self.group(path, node), action=action)
         if not self.options.layout:
-            return CopyStep(
-                path, "array", "copy", source_metadata=node, metadata=node, action=action
-            )
+            return CopyStep(path, node, "copy", node, action=action)
         if self.spec.same_format:  # stored NaN is kept
             node = node.replace(attributes=keep_nonfinite(node.attributes))
         step = self.decoded(path, node, self._requested)
@@ -355,9 +343,7 @@ class _Conversion(_Planner):
         self, path: str, node: NodeMetadata | ZarrError, requested: Mapping[str, Any]
     ) -> CopyStep:
         """Return the step for a node, with problems if it is not possible."""
-        kind: Literal["array", "group"] = "group" if isinstance(node, GroupMetadata) else "array"
-        metadata = None if isinstance(node, ZarrError) else node
-        step = CopyStep(path, kind, "nothing", source_metadata=metadata)
+        step = CopyStep(path, None if isinstance(node, ZarrError) else node)
         try:
             step = self._planned(path, node, requested)
             return self.check_memory(self._compared(step))
@@ -405,7 +391,7 @@ class _Conversion(_Planner):
             message = f"the node at the destination cannot be read: {existing}"
             raise NodeExistsError(location, message)
         if same_metadata(format_, existing, step.metadata):
-            return replace(step, cost="nothing", chunks=0, nbytes=0)
+            return replace(step, cost="nothing")
         if isinstance(existing, GroupMetadata) and existing.consolidated is not None:
             bare = existing.replace(consolidated=None, document=None)
             if same_metadata(format_, bare, step.metadata.replace(document=None)):

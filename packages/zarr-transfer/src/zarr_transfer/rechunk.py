@@ -12,6 +12,7 @@ White, 2020, https://rechunker.readthedocs.io/en/latest/algorithm.html).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, lcm, log, prod
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,7 @@ class Budget:
     copies : int
         Number of copies of the elements of a region in memory.
     tasks : int
-        Number of tasks that suffice for all workers; regions grow while there are more.
+        Number of tasks that suffice for all workers; regions do not grow to fewer than half of it.
     box : int or None
         Maximum size of growing regions in bytes; by default half of the memory.
     between : bool
@@ -195,10 +196,13 @@ def plan_stages(source: Chunking, dest: Chunking, budget: Budget) -> RechunkPlan
 
     def worth_filling(box: Sequence[int]) -> bool:
         most = budget.memory // 2 if budget.box is None else budget.box
-        return budget.copies * prod(box) * source.item_size <= most and fits(box)
+        tasks = prod(ceil(size / length) for size, length in zip(sizes, box, strict=True))
+        nbytes = budget.copies * prod(box) * source.item_size
+        return nbytes <= most and 2 * tasks >= budget.tasks and fits(box)
 
     box = _written(source, dest, fits)
-    direct = _stage(filled(box, sizes, worth_filling, budget.tasks), source, dest, budget)
+    box = grow(box, sizes, box, worth_filling, lambda d, length: 1 / length)
+    direct = _stage(box, source, dest, budget)
     best, shortest = RechunkPlan((direct,)), _time(direct, source, dest)
     if direct.decodings > 1 and budget.between:
         # The second stage needs memory for intermediate chunks, too.
@@ -322,7 +326,8 @@ def grow(
     while True:
         best: tuple[float, int, int] = (0.0, 0, 0)
         for d, length in enumerate(box):
-            for more in _longer(unit[d], length, sizes[d], aims[d], _as_long(box, d, fits)):
+            fits_along = partial(_fits_along, fits, box, d)
+            for more in _longer(unit[d], length, sizes[d], aims[d], fits_along):
                 spared = log(cost(d, length) / cost(d, more)) / log(more / length)
                 # Prefer the longest of equally good steps.
                 best = max(best, (round(spared, 6), more, d))
@@ -332,36 +337,11 @@ def grow(
         box[d] = more
 
 
-def filled(
-    box: Sequence[int],
-    sizes: Sequence[int],
-    fits: Callable[[Sequence[int]], bool],
-    few: int,
-) -> tuple[int, ...]:
-    """Return a region that grows while it fits and there are more than ``few`` regions."""
-    large = list(box)
-    for d in reversed(range(len(large))):
-        while large[d] < sizes[d]:
-            count = 1
-            for size, length in zip(sizes, large, strict=True):
-                count *= ceil(size / length)
-            more = [*large]
-            more[d] = min(sizes[d], 2 * large[d])
-            if count <= few or not fits(more):
-                break
-            large = more
-    return tuple(large)
-
-
-def _as_long(
-    box: Sequence[int], d: int, fits: Callable[[Sequence[int]], bool]
-) -> Callable[[int], bool]:
-    """Return a function that tells whether a length along one dimension fits."""
-
-    def try_(length: int) -> bool:
-        return fits([*box[:d], length, *box[d + 1 :]])
-
-    return try_
+def _fits_along(
+    fits: Callable[[Sequence[int]], bool], box: Sequence[int], d: int, length: int
+) -> bool:
+    """Whether a region fits with another length along one dimension."""
+    return fits([*box[:d], length, *box[d + 1 :]])
 
 
 def _longer(

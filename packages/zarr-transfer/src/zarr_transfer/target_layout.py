@@ -15,9 +15,6 @@ import numpy as np
 from zarr_core import MemoryStore, create_array
 from zarr_core.errors import MetadataError
 from zarr_core.extension import (
-    ArrayToArrayCodec,
-    ArrayToBytesCodec,
-    BytesToBytesCodec,
     ExtensionDefinition,
     MetadataValidationError,
     ValidationProblem,
@@ -25,10 +22,11 @@ from zarr_core.extension import (
     create_extension,
 )
 
+from zarr_transfer.arrays_like import layout_of
+from zarr_transfer.compare_metadata import inner_codecs, split_codecs
 from zarr_transfer.conventions import by_convention, dimension_names, fill_value_changes
 from zarr_transfer.elements import as_dtype, can_become, same_fill_value
-from zarr_transfer.equivalence import is_definition, same_codecs
-from zarr_transfer.to_format import array_to_format, problems_of
+from zarr_transfer.to_format import array_to_format, problems_of, same_codecs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -178,43 +176,16 @@ def key_encoding(value: Any) -> ExtensionDefinition:
 
 def _layouts(array: Array) -> Iterator[dict[str, Any]]:
     """Yield the layout of an array; then the same with the codecs from within its serializer."""
-    layout = _layout(array)
-    inside = array.serializer.to_configuration().get("codecs")
+    layout = layout_of(array)
     yield layout
-    if array.shards is not None or not isinstance(inside, list):
-        return
-    if not all(map(is_definition, inside)):
-        return
-    codecs = [(d, create_extension("codec", d)) for d in map(ExtensionDefinition.from_json, inside)]
-    kinds = (ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec)
-    before, middle, after = ([d for d, codec in codecs if isinstance(codec, k)] for k in kinds)
-    if len(middle) == 1:
+    serializer = ExtensionDefinition("serializer", array.serializer.to_configuration())
+    before, middle, after = split_codecs(inner_codecs(serializer, "codecs") or ())
+    if middle and array.shards is None:
         yield layout | {
             "filters": [*layout["filters"], *before],
             "serializer": middle[0],
             "compressors": [*after, *layout["compressors"]],
         }
-
-
-def _layout(array: Array) -> dict[str, Any]:
-    """Return the layout of an array as arguments of ``create_array``."""
-    metadata = array.metadata
-    chunks: Any = array.chunks
-    shards: Any = None
-    if array.shards is not None:
-        location = metadata.codecs[0].configuration.get("index_location", "end")
-        shards = {"shape": array.shards, "index_location": location}
-    elif metadata.chunk_grid.name != "regular":
-        chunks = metadata.chunk_grid
-    return {
-        "chunks": chunks,
-        "shards": shards,
-        "filters": array.stored.inner_codecs.array_to_array,
-        "serializer": array.serializer,
-        "compressors": array.stored.inner_codecs.bytes_to_bytes,
-        "fill_value": array.fill_value,
-        "dtype": metadata.data_type,
-    }
 
 
 def _for_dtype(array: Array, dtype: Any) -> dict[str, Any]:
@@ -301,10 +272,6 @@ def _names(codecs: Sequence[ExtensionDefinition]) -> str:
     """Return the names of codecs, with inner codecs in parentheses."""
     names = []
     for definition in codecs:
-        inner = definition.configuration.get("codecs")
-        if isinstance(inner, list) and inner and all(map(is_definition, inner)):
-            inside = [ExtensionDefinition.from_json(item) for item in inner]
-            names.append(f"{definition.name} ({_names(inside)})")
-        else:
-            names.append(definition.name)
+        inner = inner_codecs(definition, "codecs")
+        names.append(f"{definition.name} ({_names(inner)})" if inner else definition.name)
     return ", ".join(names) or "none"

@@ -11,6 +11,7 @@ from zarr_core.extension import (
     ArrayMetadata,
     CodecError,
     ExtensionConfigurationError,
+    ExtensionDefinition,
     GroupMetadata,
     MetadataValidationError,
     StoreCapabilityError,
@@ -22,10 +23,9 @@ from zarr_core.extension import (
 )
 
 from zarr_transfer.conventions import name_candidates
-from zarr_transfer.equivalence import same
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from zarr_core.extension import JSON, Format
 
@@ -228,3 +228,37 @@ def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
             return None
         converted = None if first is None else first.as_codecs(converted)
     return None if converted is None else converted.replace(document=None)
+
+
+# --- equal chunks ---
+
+
+def same_bytes(one: ArrayMetadata, other: ArrayMetadata) -> bool:
+    """Whether all chunks of two arrays are identical, byte for byte, as far as is known."""
+    return (
+        one.shape == other.shape
+        and same("data_type", one.data_type, other.data_type)
+        and same("chunk_grid", one.chunk_grid, other.chunk_grid)
+        and same_codecs(one.codecs, other.codecs)
+        and one.storage_transformers == other.storage_transformers
+        and one.chunk_memory_layout == other.chunk_memory_layout
+    )
+
+
+def same_codecs(some: Sequence[ExtensionDefinition], others: Sequence[ExtensionDefinition]) -> bool:
+    """Whether two lists of codecs are equivalent."""
+    return len(some) == len(others) and all(
+        same("codec", one, other) for one, other in zip(some, others, strict=True)
+    )
+
+
+def same(kind: str, one: ExtensionDefinition, other: ExtensionDefinition) -> bool:
+    """Whether two definitions are equal or result in equal extensions."""
+    if one == other:
+        return True
+    if one.name != other.name:
+        return False
+    try:
+        return bool(create_extension(kind, one) == create_extension(kind, other))
+    except ZarrError:
+        return False

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import ExtensionError, MetadataError
-from zarr_core.extension import ArrayMetadata, GroupMetadata, ValidationProblem
+from zarr_core.extension import ArrayMetadata, ValidationProblem
 from zarr_core.names import CHECKPOINT_NAME
 from zarr_core.registry.resolve import formats_without
 
@@ -15,14 +15,38 @@ from zarr_transfer.keys import ChunkKeys
 from zarr_transfer.plan import CopyStep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from zarr_core.extension import Format
+    from zarr_core.extension import Format, Store
 
     from zarr_transfer.plan import CopySpec, NodeLocation
 
 _NUMBER = re.compile("[0-9]+")
 _SHOWN = 3  # keys in a note
+
+
+def unmanaged_keys(
+    store: Store, format_: Format, groups: Iterable[str], nodes: Sequence[str]
+) -> Iterator[list[str]]:
+    """Yield for each group the keys and prefixes in it that belong to none of the nodes."""
+    documents = {key for path in nodes for key in format_.documents(path)}
+    known = documents.union(*map(format_.prefixes, nodes))
+    leading = {above for name in known for above in _above(name)}
+    for group in groups:
+        unmanaged: list[str] = []
+        for prefix in format_.prefixes(group):
+            keys, prefixes = store.list_dir(prefix)
+            unmanaged += [key for key in keys if key not in documents]
+            unmanaged += [below for below in prefixes if below not in leading]
+        yield unmanaged
+
+
+def _above(name: str) -> Iterator[str]:
+    """Yield all prefixes of a key; for a prefix, including itself."""
+    start = name.find("/")
+    while start >= 0:
+        yield name[: start + 1]
+        start = name.find("/", start + 1)
 
 
 def note_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopyStep]:
@@ -31,51 +55,28 @@ def note_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopySt
     if not source.store.supports_listing:
         yield from steps
         return
-    children: dict[str, set[str]] = {}
-    for step in steps:
-        children.setdefault(step.path.rpartition("/")[0], set()).add(step.path)
     others = list(formats_without(source.format_.name))
+    nodes = [source.at(step.path) for step in steps]
+    groups = [source.at(step.path) for step in steps if not step.is_array]
+    in_groups = unmanaged_keys(source.store, source.format_, groups, nodes)
     for step in steps:
-        if not isinstance(step.source_metadata, GroupMetadata):
-            keys = [] if in_place else _keys_beside_chunks(source, step)
-            yield _noted(step, keys)
+        if step.is_array:
+            yield _noted(step, [] if in_place else _keys_beside_chunks(source, step))
             continue
-        keys, members = _unmanaged(source, step.path, children.get(step.path, set()), others)
-        foreign: list[CopyStep] = []
-        for path, key in members.items():
-            owner = next((other for other in others if source.has(other, path)), None)
+        of_others = {key for fmt in others for key in fmt.documents(source.at(step.path))}
+        keys: list[str] = []
+        foreign: dict[str, CopyStep] = {}
+        for key in next(in_groups):
+            name = key.split("/")[-2] if key.endswith("/") else ""
+            path = f"{step.path}/{name}" if step.path else name
+            owner = next((other for other in others if name and source.has(other, path)), None)
             if owner is None:
-                keys.append(key)
+                if key not in of_others:
+                    keys.append(key)
             elif not (in_place and dest.has(dest.format_, path)):
-                foreign.append(_foreign(source, owner, path))
+                foreign[path] = _foreign(source, owner, path)
         yield _noted(step, [] if in_place else keys)
-        yield from foreign
-
-
-def _unmanaged(
-    side: NodeLocation, group: str, children: set[str], others: Sequence[Format]
-) -> tuple[list[str], dict[str, str]]:
-    """Return unmanaged keys of a group, and possible other members with their prefixes."""
-    keys: list[str] = []
-    members: dict[str, str] = {}
-
-    def without_documents(some: Sequence[str], paths: set[str]) -> list[str]:
-        documents = {
-            key for path in paths for fmt in (side.format_, *others) for key in fmt.documents(path)
-        }
-        return [key for key in some if key not in documents]
-
-    for prefix in side.format_.prefixes(side.at(group)):
-        names, prefixes = side.store.list_dir(prefix)
-        for below in prefixes:
-            name = below[len(prefix) : -1]
-            path = f"{group}/{name}" if group else name
-            if path not in children:
-                members[path] = below
-        # Some formats store the metadata of members next to that of the group.
-        if rest := without_documents(sorted(names), {side.at(group)}):
-            keys += without_documents(rest, set(map(side.at, children)))
-    return keys, members
+        yield from foreign.values()
 
 
 def _foreign(source: NodeLocation, format_: Format, path: str) -> CopyStep:
@@ -89,10 +90,7 @@ def _foreign(source: NodeLocation, format_: Format, path: str) -> CopyStep:
         f"convert it first, separately: path={source.at(path)!r}, "
         f"source_format={format_.name!r}, zarr_format={source.format_.name!r}"
     )
-    return CopyStep(
-        path, "array" if isinstance(node, ArrayMetadata) else "group", "nothing",
-        problems=(ValidationProblem("", message),), source_metadata=node,
-    )  # fmt: skip
+    return CopyStep(path, node, problems=(ValidationProblem("", message),))
 
 
 def _keys_beside_chunks(side: NodeLocation, step: CopyStep) -> list[str]:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 from zarr_core import Array, Group
 from zarr_core.extension import ZarrError
+from zarr_core.names import is_manifest_key
 from zarr_core.optional import reporter_for
+from zarr_transfer.unmanaged import unmanaged_keys
 
 from zarr_cli.check.array_check import ArrayCheck
 from zarr_cli.check.check_chunks import check_chunks, require_chunks
-from zarr_cli.check.unmanaged_keys import check_keys_of_array, unmanaged_keys
+from zarr_cli.check.unmanaged_keys import check_keys_of_array
 from zarr_cli.metadata_documents import format_of
 from zarr_cli.validate import NodeProblem, Validation, validate
 from zarr_cli.walk import Member, walk
@@ -130,9 +132,10 @@ def check(
             if lists:
                 check_keys_of_array(array, format_, keys, checked)
     if lists:
-        nodes = {_absolute(path, member).lstrip("/") for member in members}
+        nodes = [_absolute(path, member).lstrip("/") for member in members]
         groups = [_absolute(path, member).lstrip("/") for member in members if member.is_group]
-        result.unmanaged = unmanaged_keys(store, format_, groups, nodes)
+        keys_in_groups = set().union(*unmanaged_keys(store, format_, groups, nodes))
+        result.unmanaged = sorted(key for key in keys_in_groups if not is_manifest_key(key))
     return result
 
 

@@ -1,4 +1,4 @@
-"""Unmanaged keys: keys that belong to no node of the hierarchy."""
+"""Keys below an array that are not its own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from zarr_core.extension import create_extension
 from zarr_core.names import is_manifest_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from zarr_core import Array, Store
+    from zarr_core import Array
     from zarr_core.extension import Format
 
     from zarr_cli.check.array_check import ArrayCheck
@@ -36,27 +34,3 @@ def check_keys_of_array(
             (result.unmanaged if chunk is None else result.outside).append(key)
     result.unmanaged.sort()
     result.outside.sort()
-
-
-def unmanaged_keys(
-    store: Store, format_: Format, groups: Iterable[str], nodes: set[str]
-) -> list[str]:
-    """Return keys and prefixes in groups that belong to no member."""
-    documents = {key for path in nodes for key in format_.documents(path)}
-    known = {*documents, *(prefix for path in nodes for prefix in format_.prefixes(path))}
-    leading = {above for name in known for above in _above(name)}
-    unmanaged: list[str] = []
-    for path in groups:
-        for prefix in format_.prefixes(path):
-            keys, prefixes = store.list_dir(prefix)
-            unmanaged += [key for key in keys if key not in documents and not is_manifest_key(key)]
-            unmanaged += [below for below in prefixes if below not in leading]
-    return sorted(set(unmanaged))
-
-
-def _above(name: str) -> Iterator[str]:
-    """Yield all prefixes of a key; for a prefix, including itself."""
-    start = name.find("/")
-    while start >= 0:
-        yield name[: start + 1]
-        start = name.find("/", start + 1)

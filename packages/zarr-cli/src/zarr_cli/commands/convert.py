@@ -41,8 +41,8 @@ def command(
     keep their layout.
 
     The JSON document of --json has source, dest, source_format, dest_format, dry_run, cost,
-    steps: a list of {path, kind, cost, chunks, nbytes, notes, problems}, one per node, where
-    cost is nothing, document, copy or recode.
+    steps: a list of {path, kind, cost, notes, problems}, one per node, where cost is
+    nothing, document, copy or recode.
     """
     from zarr_cli.modify.conversion import run_conversion
 

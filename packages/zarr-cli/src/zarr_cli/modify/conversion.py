@@ -114,8 +114,6 @@ def _document(
                 "path": f"/{step.path}",
                 "kind": step.kind,
                 "cost": step.cost,
-                "chunks": step.chunks,
-                "nbytes": step.nbytes,
                 "notes": list(step.notes),
                 "problems": [
                     {"pointer": problem.pointer, "message": problem.message}
