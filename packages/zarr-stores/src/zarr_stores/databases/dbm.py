@@ -45,10 +45,10 @@ class DBMStore(DatabaseStore):
     Notes
     -----
     Each operation opens the database, and excludes those of other threads and processes; in a
-    directory that is not writable, only of other threads.  This requires file locks.  The database
-    is synchronized to disk after each change.  If a process is killed during a change, the changed
-    value may be damaged, most likely in a ``dumb`` database, which is also slow for many keys.
-    A value is read as a whole.
+    directory that is not writable, only of other threads.  This requires file locks.  Several
+    processes can read ``sqlite3`` at once.  The database is synchronized to disk after each change.
+    If a process is killed during a change, the changed value may be damaged, most likely in a
+    ``dumb`` database, which is also slow for many keys.  A value is read as a whole.
     Use :class:`zarr_stores.databases.sqlite.SQLiteStore` for new data.
     """
 
@@ -127,7 +127,9 @@ class DBMStore(DatabaseStore):
         with ExitStack() as stack:
             # Closing any descriptor of an SQLite file gives up the locks of the whole process (fcntl).
             stack.enter_context(key_lock(path, ""))
-            if os.access(directory, os.W_OK) or (flag == "c" and not os.path.isdir(directory)):
+            is_locked = flag == "r" and path_exists(path) and is_sqlite_file(path)  # by SQLite
+            is_new = flag == "c" and not os.path.isdir(directory)
+            if is_new or (os.access(directory, os.W_OK) and not is_locked):
                 stack.enter_context(file_lock(path))
             database = self._open(flag)
             if database is None:
