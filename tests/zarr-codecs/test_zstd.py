@@ -106,8 +106,7 @@ def test_error_messages(library):
 def test_frames_that_an_older_numcodecs_cannot_decode_are_not_damaged(
     without_optional_libraries, monkeypatch
 ):
-    """zarr-python 2 requires numcodecs before 0.16."""
-    monkeypatch.setattr(_numcodecs, "release", lambda: (0, 15, 1))
+    monkeypatch.setattr(_numcodecs, "release", lambda: (0, 15, 1))  # which zarr-python 2 requires
     with pytest.raises(CodecError, match="Upgrade numcodecs"):
         ZstdCodec().decode(frame_of_unknown_size(CONTENT + b"x"), len(CONTENT))
 
