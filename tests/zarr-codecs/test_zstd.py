@@ -3,8 +3,9 @@ import struct
 import numcodecs
 import pytest
 import zstandard
+from zarr_codecs import _numcodecs
 from zarr_codecs.zstd import ZstdCodec
-from zarr_core.extension import ChecksumError, ChunkDecodeError
+from zarr_core.extension import ChecksumError, ChunkDecodeError, CodecError
 
 CONTENT = bytes(range(256)) * 8
 SKIPPABLE = b"\x5f\x2a\x4d\x18\x05\0\0\0hello"
@@ -100,6 +101,14 @@ def test_error_messages(library):
         with pytest.raises(ChunkDecodeError, match=message) as caught:
             ZstdCodec().decode_into(data, memoryview(bytearray(size)))
         assert caught.value.codec == "zstd"
+
+
+def test_frames_that_an_older_numcodecs_cannot_decode_are_not_damaged(
+    without_optional_libraries, monkeypatch
+):
+    monkeypatch.setattr(_numcodecs, "release", lambda: (0, 15, 1))  # which zarr-python 2 requires
+    with pytest.raises(CodecError, match="Upgrade numcodecs"):
+        ZstdCodec().decode(frame_of_unknown_size(CONTENT + b"x"), len(CONTENT))
 
 
 def claiming(size):

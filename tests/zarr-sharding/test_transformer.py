@@ -13,7 +13,6 @@ from zarr_core.errors import (
     ChunkDecodeError,
     ExtensionConfigurationError,
     MetadataValidationError,
-    MissingChunkError,
     StoreCapabilityError,
     StoreReadOnlyError,
 )
@@ -59,6 +58,8 @@ def chunk_keys(store):
 def test_from_end_to_end(form, tmp_path):
     store = LocalStore(tmp_path / "a.zarr")
     array = create(store, chunk_key_encoding=KEYS[form])
+    assert array.metadata.storage_transformers == (ExtensionDefinition.from_json(by(2, 2)),)
+    assert (array.chunks, array.shards) == ((2, 3), (4, 6))
     values = np.full((10, 9), -1, "int32")
     assert array.nchunks_initialized == 0
 
@@ -89,13 +90,6 @@ def test_from_end_to_end(form, tmp_path):
     assert (array[10:] == -1).all()
     array.append(numbers(1, 9))
     assert np.array_equal(array[12], numbers(1, 9)[0])
-
-
-def test_metadata_document():
-    array = create(MemoryStore())
-    assert array.metadata.storage_transformers == (ExtensionDefinition.from_json(by(2, 2)),)
-    assert array.chunks == (2, 3)
-    assert array.shards == (4, 6)
 
 
 def test_without_dimensions():
@@ -132,21 +126,6 @@ def test_shards_of_shards():
     expected = numbers(64)
     expected[3:40:5] = -1
     assert np.array_equal(zarr.open(store)[:], expected)
-
-
-def test_arrays_pickle(tmp_path):
-    array = create(tmp_path / "a.zarr")
-    array[...] = numbers(10, 9)
-    assert np.array_equal(pickle.loads(pickle.dumps(array))[...], numbers(10, 9))
-
-
-def test_missing_chunks_of_a_shard_can_be_an_error():
-    store = MemoryStore()
-    create(store)[0:2, 0:3] = 5
-    array = zarr.open_array(store, config={"missing_chunks": "error"})
-    assert (array[0:2, 0:3] == 5).all()
-    with pytest.raises(MissingChunkError, match=r"inner chunk \(0, 1\)"):
-        array[0:2, 0:6]
 
 
 def test_error_contains_key_of_damaged_shard():

@@ -130,15 +130,12 @@ def name_of(extension_point: str, cls: type[Any]) -> str:
 def _installed_name(extension_point: str, cls: type[Any]) -> str:
     target = f"{cls.__module__}:{cls.__qualname__}"
     package = cls.__module__.partition(".")[0]
+    # The entry point can also name another module that exports the class.
     for provider in sorted(providers(extension_point), key=lambda item: item.target != target):
-        if provider.extension is not None or provider is _RAW_BITS:
-            continue
-        if provider.target == target:  # also if the class is broken, or its module was reloaded
-            return provider.name
-        # The entry point can also name another module that exports the class.
-        if provider.module in sys.modules or provider.module.partition(".")[0] == package:
-            with suppress(ExtensionLoadError):
-                if provider.load() is cls:
+        is_near = provider.module in sys.modules or provider.module.partition(".")[0] == package
+        if is_near and provider.extension is None and provider is not _RAW_BITS:
+            with suppress(ExtensionLoadError):  # the class of a reloaded module is another one
+                if provider.target == target or provider.load() is cls:
                     return provider.name
     raise UnknownExtensionError(
         extension_point,
