@@ -98,6 +98,7 @@ def test_program_imports_only_constants_before_it_runs():
 
 def test_usage_errors(command):
     assert "did you mean 'info'?" in command("inf", status=2)
+    assert "did you mean 'convert'?" in command("migrate", "v3", "old.zarr", status=2)
     assert "Missing argument 'LOCATION'" in command("info", status=2)
     assert "'a' is not KEY=VALUE" in command("info", "-o", "a", "x.zarr", status=2)
 

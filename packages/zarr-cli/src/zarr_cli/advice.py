@@ -36,7 +36,6 @@ PHRASES: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"create it with consolidate_metadata\(\)": "create it with: zarr-core consolidate",
     r"leave out order\b": "leave out --order",
     r"order=(?=.* codec|'|\")": "--order ",
-    r"pass elements as data=": "import a file of elements: zarr-core import",
     r"select fewer chunks, or pass most=\S*": "select fewer chunks with --at",
     r"  With soft=True, a ChunkLayout is rounded": "",
     r"in the order of the dimensions, such as (chunks|shards)=\((\d+), (\d+)\)": r"in the order of "

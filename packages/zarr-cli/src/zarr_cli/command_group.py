@@ -37,7 +37,8 @@ class LazyGroup(click.Group):
         if name not in COMMANDS and any(mark in name for mark in "/.#:"):
             args = ["info", *args]  # a location without a command
         elif name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            close = get_close_matches(name, COMMANDS, 1)
+            of_zarr_python = name in ("migrate", "remove-metadata")
+            close = ["convert"] if of_zarr_python else get_close_matches(name, COMMANDS, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"see {PROGRAM} --help."
             ctx.fail(f"unknown command {name!r}; {hint}")
         return super().resolve_command(ctx, args)

@@ -202,7 +202,7 @@ def save(store: Any, *args: Any, path: str | None = None, **kwargs: Any) -> None
 
 
 def save_array(store: Any, arr: Any, **options: Any) -> None:
-    """Store an array; see :func:`zarr_core.save_array`."""
+    """Store an array; see :func:`zarr_core.save`."""
     if not _is_array(arr):
         raise TypeError("arr argument must be numpy or other NDArrayLike array")
     overwrite = options.pop("mode", "a") == "w"
