@@ -103,6 +103,21 @@ def test_default_format_setting(tmp_path):
     assert zarr.config.get("nothing", 1) == 1
 
 
+def test_settings_of_the_environment_and_after_a_reset(monkeypatch):
+    try:
+        monkeypatch.setenv("ZARR_ARRAY__WRITE_EMPTY_CHUNKS", "True")
+        zarr.config.refresh()
+        assert zarr_core.config.settings.write_empty_chunks
+        monkeypatch.undo()
+        zarr.config.reset()
+        assert not zarr_core.config.settings.write_empty_chunks
+        zarr.config.update({"array": {"write_empty_chunks": True}})
+        assert zarr_core.config.settings.write_empty_chunks
+    finally:
+        zarr.config.reset()
+    assert not zarr_core.config.settings.write_empty_chunks
+
+
 # --- nodes ---
 
 

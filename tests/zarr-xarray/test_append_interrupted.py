@@ -12,7 +12,7 @@ import xarray as xr
 import zarr_core
 from zarr_core import LocalStore, MemoryStore
 from zarr_core.extension import BufferByteReader, ByteReader
-from zarr_xarray import Appender, append
+from zarr_xarray import Appender, append, to_zarr
 from zarr_xarray.append import lock
 
 
@@ -179,10 +179,29 @@ def test_mappings_are_refused_while_variables_may_be_missing():
     after = KilledInMemory(values)
     with Appender(after, "t", **OPTIONS) as appender:
         step = {name: np.zeros(2 if name == "a" else ()) for name in "abt"}
-        with pytest.raises(ValueError, match="was interrupted before"):
+        with pytest.raises(ValueError, match="was interrupted while it created"):
             appender.append(step)
         appender.append(steps(0, 2))
     assert_prefix(after, {2})
+
+
+@pytest.mark.parametrize("zarr_format", [3, 2])
+def test_a_complete_group_is_used_as_it_is_after_its_first_append_was_killed(zarr_format):
+    data = steps(0, 3).assign(h=("x", [1.5, 2.5]))
+    for changes in range(2, 9):
+        values = {}
+        to_zarr(data.isel(t=slice(0, 0)), MemoryStore(values), zarr_format=zarr_format)
+        store = KilledInMemory(values)
+        store.countdown = Countdown(changes)
+        with pytest.raises(Killed):
+            append(data, store, "t", **OPTIONS)
+        after, options = KilledInMemory(values), {**OPTIONS, "on_duplicate": "skip"}
+        with pytest.raises(ValueError, match="'h' differs"):
+            append(data.assign(h=data["h"] + 1), after, "t", **options)
+        with Appender(after, "t", **options) as appender:
+            appender.append({name: data[name].values for name in "abt"})
+        with xr.open_dataset(after, engine="zarr_core") as ds:
+            xr.testing.assert_equal(ds.load(), data)
 
 
 class FailsOnce(Countdown):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
@@ -10,16 +10,17 @@ from zarr.core.config import Config
 from zarr.core.config import config as _config_of_zarr_python
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
-    from typing import Self
 
 __all__ = ["Settings", "config"]
 
-# Settings that the core has, too, with their names there.
+# Settings that the core has, too, with their names there and their defaults in zarr-python.
 _CORE_NAMES = {
-    "array.write_empty_chunks": "write_empty_chunks",
-    "threading.max_workers": "threads",
+    "array.write_empty_chunks": ("write_empty_chunks", False),
+    "threading.max_workers": ("threads", None),
 }
+_applied: dict[str, Any] = dict(_CORE_NAMES.values())
 
 
 class Settings(Config):
@@ -29,27 +30,37 @@ class Settings(Config):
     ``threading.max_workers`` have an effect.
     """
 
-    def set(self, *arguments: Any, **values: Any) -> Change:
+    def set(self, *arguments: Any, **values: Any) -> AbstractContextManager[Any]:
         """Change settings immediately; as a context manager, until the end of the block."""
-        before = {name: self.get(name, None) for name in _CORE_NAMES}
-        changes = [super().set(*arguments, **values)]
-        for name, core_name in _CORE_NAMES.items():
-            if (value := self.get(name, None)) != before[name]:
-                changes.append(zarr_core.config.set(**{core_name: value}))
-        return Change(changes)
+        change = super().set(*arguments, **values)
+        self._apply()
+        return self._until_the_end(change)
 
+    @contextmanager
+    def _until_the_end(self, change: AbstractContextManager[Any]) -> Iterator[Any]:
+        try:
+            with change as values:
+                yield values
+        finally:
+            self._apply()
 
-class Change(ExitStack):
-    """Changes that are reverted at the end of a block."""
+    def refresh(self, **options: Any) -> None:
+        """Read the defaults, files and environment variables again."""
+        super().refresh(**options)
+        self._apply()
 
-    def __init__(self, changes: list[AbstractContextManager[Any]]) -> None:
-        super().__init__()
-        self._changes = changes
+    def update(self, *arguments: Any, **options: Any) -> None:
+        """Change settings by a nested dictionary."""
+        super().update(*arguments, **options)
+        self._apply()
 
-    def __enter__(self) -> Self:
-        for change in self._changes:
-            self.enter_context(change)
-        return self
+    def _apply(self) -> None:
+        """Change the settings of the core that differ from those that were applied last."""
+        for name, (core_name, default) in _CORE_NAMES.items():
+            value = self.get(name, default)
+            if value != _applied[core_name]:
+                zarr_core.config.set(**{core_name: value})
+                _applied[core_name] = value
 
 
 # Another object than that of zarr-python, whose settings do not apply to this library.

@@ -45,17 +45,13 @@ def commit(
             if item.existing is not None and item.shape != item.existing.shape
         ]
         if target.group is None:
-            _record(target, new)
+            _record(target, arrays)
             target.consolidated.create_root(attributes, rollback)
         _create(target, new, rollback)
         if resized:
             _resize(target, resized, rollback)
-        paths = {array.path for array, _ in resized}
-        for array in arrays:
-            if array.path in paths:
-                target.consolidated.record(array.path, array.metadata, resized=True)
         if target.group is not None and mode != "r+":
-            _record(target, new)
+            _record(target, arrays)
             _set_attributes(target, attributes)
         return arrays
 
@@ -97,10 +93,10 @@ def _array(target: Target, item: Plan) -> Array:
     return array_at(target.store, path, target.format, metadata, item.write_empty_chunks)
 
 
-def _record(target: Target, new: Iterable[Plan]) -> None:
-    for item in new:
-        assert item.metadata is not None, "new arrays have metadata"
-        target.consolidated.record(target.path_of(item.name), item.metadata)
+def _record(target: Target, arrays: Iterable[Array]) -> None:
+    """Record all arrays: a writer that was killed may have created some without consolidating."""
+    for array in arrays:
+        target.consolidated.record(array.path, array.metadata)
 
 
 def _create(target: Target, new: Iterable[Plan], rollback: Rollback) -> None:

@@ -71,7 +71,6 @@ class ConsolidatedCopies:
         self.format = format_
         self.consolidate = consolidate
         self._nodes: dict[str, JSON] = {}
-        self._resized: set[str] = set()
         self._removed: set[str] = set()
         self._is_new = False
         self._pending = False
@@ -83,14 +82,9 @@ class ConsolidatedCopies:
     def _relative(self, path: str) -> str:
         return path[len(self.root) :].lstrip("/")
 
-    def record(
-        self, path: str, metadata: ArrayMetadata | GroupMetadata, *, resized: bool = False
-    ) -> None:
-        """Record a new or changed node; other processes can append to a ``resized`` one, too."""
-        relative = self._relative(path)
-        self._nodes[relative] = self.format.to_json(metadata)
-        if resized:
-            self._resized.add(relative)
+    def record(self, path: str, metadata: ArrayMetadata | GroupMetadata) -> None:
+        """Record a node; other processes can append to an array, too."""
+        self._nodes[self._relative(path)] = self.format.to_json(metadata)
         self._pending = True
 
     def record_removed(self, path: str) -> None:
@@ -147,8 +141,8 @@ class ConsolidatedCopies:
         for path, node in self._consolidated().entries.items():
             documents: Any = self._copies_of(path, node)
             key = f"{path}/.zarray" if self.format.zarr_format == 2 else path
-            known: Any = copies.get(key) if path in self._resized else None
-            if known is not None and known["shape"] > documents[key]["shape"]:
+            old, new = (nodes.get(key, {}).get("shape", []) for nodes in (copies, documents))
+            if old > new:
                 # Of several processes that append, the last one may be the first to come here.
                 stored = self._read(path)
                 if stored is not None:

@@ -25,8 +25,7 @@ The states, and what the next owner of the lock does:
 
 - The lock is ``free``: nothing to repair.  It is ``held`` by an owner that is gone, or
   ``interrupted`` by one that failed after it began to write: the group is in one of the states below.
-- No array has steps: the consolidated metadata gets the arrays that it does not contain, the others
-  are created, and variables without the dimension are stored again.
+- Arrays without steps that the consolidated metadata does not contain: they are created again.
 - Elements behind the committed length: they are overwritten.
 - Documents of arrays that are shorter than the committed length: they get this length.
 - Any other difference between documents and consolidated metadata is an error: another program has

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xarray import DataArray, Dataset
-from zarr_core import create_group, open_group
+from zarr_core import consolidate_metadata, create_group, open_group
 from zarr_core.extension import NodeNotFoundError, ZarrError
 from zarr_core.threads import parallel_for
 
@@ -371,22 +371,23 @@ class Appender:
             )
         dim, root = self.dim, self._root
         committed = read_committed(store, path, root, format_, dim, interrupted)
-        incomplete = interrupted and not committed.length
+        incomplete = committed.incomplete
         if incomplete and data is not None and not isinstance(data, Dataset):
             raise self._error(
-                "an appender was interrupted before it stored the first steps, and some variables "
-                "may be missing; first append a Dataset, which describes them"
+                "an appender was interrupted while it created the variables; first append a "
+                "Dataset, which describes them"
             )
         if isinstance(data, Dataset) and not committed.length:
-            # Elements of variables without the dimension may be missing.
-            there = {*committed.growing, *(() if incomplete else committed.fixed)}
+            there = committed.growing.keys() | (committed.fixed.keys() - incomplete)
             missing = with_dimension(data, dim).drop_vars(there, errors="ignore")
-            if missing.variables:
+            if missing.variables or incomplete:
                 self._lock.writing = True
                 create_series(
                     store, group, format_, missing, dim, self._encoding, self._chunk,
                     self._coordinate_chunk,
                 )  # fmt: skip
+                if incomplete:
+                    consolidate_metadata(store, path, format_.name)
                 committed = read_committed(store, path, root, format_, dim, False)
         if not committed.growing:
             raise self._error(
