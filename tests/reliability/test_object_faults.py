@@ -8,16 +8,20 @@ from servers import faults
 from store_contract import get_into
 from waits import eventually
 from zarr_core.extension import ByteRange, StoreError, StoreReadError, ValueReplacedError
+from zarr_stores._attempts import reached
 
 pytest_plugins = ["servers.fixtures"]
 VALUE = bytes(range(256)) * 1000
+# The first request of a kind to a server is sent in another way than later ones.
+REQUESTS = ("first", "later")
 
 
 @pytest.fixture
 def store(s3_server, direct, proxy):
-    """The same location, through the proxy, without retries."""
+    """The same location, through the proxy, which has not answered yet, without retries."""
     proxy.reset()
     direct.set("k", VALUE)
+    reached.clear()
     return same_place(direct, s3_server, proxy.url)
 
 
@@ -55,13 +59,15 @@ BROKEN = {
 @pytest.mark.parametrize("read", READS)
 @pytest.mark.parametrize("fault", BROKEN)
 def test_a_failed_read_is_an_error_that_names_store_and_key(store, proxy, fault, read):
-    proxy.inject(BROKEN[fault], method="GET")
-    with pytest.raises(StoreReadError) as caught:
+    for _ in REQUESTS:
+        proxy.inject(BROKEN[fault], method="GET")
+        with pytest.raises(StoreReadError) as caught:
+            READS[read](store)
+        assert store.url in str(caught.value)
+        assert "'k'" in str(caught.value)
+        assert proxy.traffic.requests == 1
         READS[read](store)
-    assert store.url in str(caught.value)
-    assert "'k'" in str(caught.value)
-    assert proxy.traffic.faults
-    READS[read](store)
+        proxy.forget()
 
 
 @pytest.mark.parametrize("head", HEADS)
@@ -209,9 +215,38 @@ def test_a_key_that_the_service_finds_too_long(store, proxy):
 @pytest.mark.parametrize("read", READS)
 @pytest.mark.parametrize("fault", ["dropped", "503", "429", "500", "reset", "truncated"])
 def test_reads_are_repeated(patient, proxy, fault, read):
-    proxy.inject(BROKEN[fault], method="GET", times=2)
-    assert READS[read](patient)
-    assert proxy.traffic.requests == 3
+    for _ in REQUESTS:
+        proxy.forget()
+        proxy.inject(BROKEN[fault], method="GET", times=2)
+        assert READS[read](patient)
+        assert proxy.traffic.requests == 3
+
+
+def test_the_rest_of_a_body_that_breaks_off_is_requested(patient, proxy):
+    for _ in REQUESTS:
+        proxy.inject(faults.reset(180_000), method="GET")
+        buffer = memoryview(bytearray(len(VALUE)))
+        assert get_into(patient, "k", buffer) == len(VALUE)
+        assert buffer == VALUE
+    assert proxy.traffic.faults == ["reset", "reset"]
+
+
+def test_requests_for_further_pages_of_a_listing_are_repeated(patient, proxy):
+    keys = [f"k{number:04}" for number in range(1001)]
+    prefix = patient.url.split("/", 3)[3]
+    *first, last = (
+        f"<Contents><Key>{prefix}/{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>"
+        '<ETag>"1"</ETag><Size>1</Size></Contents>'
+        for key in keys
+    )
+    first.append("<NextContinuationToken>x</NextContinuationToken>")
+    pages = [faults.answer(200, body=f"<L>{''.join(items)}</L>") for items in (first, [last])]
+    for _ in REQUESTS:
+        proxy.inject(faults.slow_down(), query="continuation-token", times=2)
+        proxy.inject(pages[1], query="continuation-token", times=faults.FOREVER)
+        proxy.inject(pages[0], times=faults.FOREVER)
+        assert list(patient.list()) == keys
+        proxy.clear()
 
 
 @pytest.mark.parametrize("fault", [faults.denied(), faults.answer(400)], ids=["403", "400"])

@@ -24,7 +24,7 @@ from servers.postgres_server import PostgresServer
 from servers.proxy import Proxy
 from servers.redis_server import RedisServer
 from servers.s3_server import SeaweedServer
-from waits import wait_until
+from waits import PATIENCE, wait_until
 from zarr_core.errors import StoreError
 from zarr_stores.object import ObjectStore
 
@@ -436,7 +436,7 @@ def test_an_interrupt_ends_each_call_on_a_server_that_hangs(own_server, name):
                         process.send_signal(signal.SIGINT)
                     if lines[-1][0] == "end":
                         break
-                process.wait(20)
+                process.wait(PATIENCE)
         finally:
             process.kill()
     ended = {" ".join(words[1:-2]): words[-2:] for words in lines if words[0] == "interrupted"}

@@ -314,7 +314,7 @@ def test_the_listing_before_a_creation_is_concurrent_with_the_other_requests():
             return super().list_prefix(prefix)
 
         def get_limited(self, key, limit, out=None):
-            if not self.began.wait(2):
+            if not self.began.wait(30):
                 self.alone.append(key)
             return super().get_limited(key, limit, out)
 

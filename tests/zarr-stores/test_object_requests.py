@@ -11,7 +11,7 @@ from loopback import responding
 from object_stores import same_place
 from servers import faults
 from store_contract import get_into
-from waits import LATENCIES
+from waits import LATENCIES, PATIENCE
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ByteRange
 from zarr_core.interfaces.store import SetIfMissing
@@ -295,7 +295,7 @@ def test_a_value_that_appears_after_the_listing_is_kept(store, direct, proxy):
 
 def test_one_of_several_concurrent_creations_succeeds(store):
     data = np.arange(6)
-    seen = Barrier(4, timeout=20)
+    seen = Barrier(4, timeout=PATIENCE)
 
     class Together(PrefixStore):
         """All creations have listed the path before the first writes."""

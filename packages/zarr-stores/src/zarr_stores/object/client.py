@@ -21,7 +21,13 @@ from zarr_stores.content_encoding import MOST_DECODED, decompress, is_longer
 from zarr_stores.databases.database_store import is_key
 from zarr_stores.object import errors as errors
 from zarr_stores.object.location import check_not_forked, first_store, location_of
-from zarr_stores.object.response import DecodedResponse, HeldResponse, coding_of, generation_of
+from zarr_stores.object.response import (
+    DecodedResponse,
+    FirstResponse,
+    HeldResponse,
+    coding_of,
+    generation_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,6 +44,7 @@ _PART = 1 << 23
 _STREAMED = 1 << 17  # bytes; larger bodies are streamed into the buffer
 # Memory of larger bodies is not allocated by the library, which would abort the process.
 _ALLOCATED = 1 << 26
+_PAGE = 1000  # objects in a page of a listing
 _PIECE = 1 << 16
 _PIECES = 8  # that are received at a time
 _BODY_NBYTES = 1 << 21  # memory of a body that is streamed, beside its buffer
@@ -111,6 +118,7 @@ class Client:
         used, brief, seconds, retry_seconds = self._first
         known = self._server in reached
         attempts = Attempts(retry_seconds if known else seconds)
+        response: Any
         while True:
             try:
                 response = request(brief)
@@ -135,6 +143,8 @@ class Client:
                 if known or answered:
                     return None
         reached.update((self._server, (self._server, kind)))
+        if kind == "get" and retry_seconds:
+            response = FirstResponse(response)
         return (response,)
 
     def _is_moved(self, used: Any, error: Exception) -> bool:
@@ -268,10 +278,17 @@ class Client:
         try:
             data = memoryview(self._wait(result.bytes))
         except Exception as error:
-            raise self._failure(StoreReadError, "read", error, key) from None
+            return self.body(key, self._rest(key, result, 0, error))
         if len(data) != stop - start:
             raise self._short(key, len(data), stop - start)
         return data
+
+    def _rest(self, key: str, result: Any, came: int, error: Exception) -> Any:
+        """Request the rest of a body that broke off, unless obstore has done so."""
+        if not isinstance(result, FirstResponse):
+            raise self._failure(StoreReadError, "read", error, key) from None
+        start, stop = result.range
+        return self._range(key, result.meta, start + came, stop)
 
     def _large_body(self, key: str, result: Any, size: int) -> memoryview:
         """Return a body of a size that the server claims; only what arrives takes memory."""
@@ -292,6 +309,7 @@ class Client:
             buffer[: len(data)] = data
             return len(data)
         came = 0
+        failed: Exception | None = None
         taken: list[None] = []
         try:
             with waiting():  # this response arrives while other bodies are received
@@ -303,10 +321,12 @@ class Client:
                     buffer[came : came + len(data)] = data
                     came += len(data)
         except Exception as error:
-            raise self._failure(StoreReadError, "read", error, key) from None
+            failed = error
         finally:
             for token in taken:
                 self._bodies.put(token)
+        if failed is not None:
+            came += self.body_into(key, self._rest(key, result, came, failed), buffer[came:])
         if came != stop - start:
             raise self._short(key, came, stop - start)
         return came
@@ -455,14 +475,14 @@ class Client:
     def _pages(self, path: str | None) -> Iterator[Any]:
         """Iterate over the pages of a listing; the first is requested like other requests."""
 
-        def start(store: Any) -> tuple[Any, Any, Any]:
-            pages = iter(store.list(path, chunk_size=1000))
-            return next(pages, ()), pages, store
+        def start(store: Any) -> tuple[Any, Any]:
+            pages = iter(store.list(path, chunk_size=_PAGE))
+            first = next(pages, ())
+            if len(first) == _PAGE and store is not self.store:
+                return start(self.store)  # which repeats requests for further pages
+            return first, pages
 
-        first, others, used = self._send(start, "list")
-        if len(first) == 1000 and used is not self.store:
-            # The store for first requests would not repeat failed requests for other pages.
-            first, others, _ = self._send(start, "list")
+        first, others = self._send(start, "list")
         yield first
         while (page := self._wait(lambda: next(others, None))) is not None:
             yield page

@@ -26,6 +26,14 @@ def generation_of(meta: Any) -> str:
     return str(meta.get("version") or f"{meta['last_modified']:%Y%m%dT%H%M%S.%f}-{meta['size']}")
 
 
+class FirstResponse:
+    """Response to a first request: obstore does not request the rest if its body breaks off."""
+
+    def __init__(self, result: Any) -> None:
+        self.meta, self.range, self.attributes = result.meta, result.range, result.attributes
+        self.bytes, self.stream = result.bytes, result.stream
+
+
 class HeldResponse:
     """Response of which the body is in memory: the bytes of an object from ``start``."""
 
