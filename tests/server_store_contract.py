@@ -165,10 +165,6 @@ class ServerStoreContract(DatabaseContract):
         assert (copy, copy.max_concurrency, copy._timeout) == (store, 3, 7.0)
         assert self.at(unique()).max_concurrency == self.kind.max_concurrency
 
-    def test_an_unknown_option_is_rejected(self):
-        with pytest.raises(StoreError, match="unknown option: colour"):
-            self.at(unique(), colour=1)
-
     # --- keys ---
 
     def test_long_and_odd_keys_list_and_erase_as_they_are(self, store):

@@ -190,20 +190,18 @@ def test_concurrent_writers_lose_nothing(handles, place, tmp_path):
 
 def test_a_reader_never_sees_half_a_change(node):
     stop = threading.Event()
-    seen = []
 
     def read():
         while not stop.is_set():
             both = node.attrs.asdict()
-            seen.append(both.get("a") == both.get("b"))
+            assert both.get("a") == both.get("b")
 
-    thread = threading.Thread(target=read)
-    thread.start()
-    for number in range(100):
-        node.attrs.update(a=number, b=number)
-    stop.set()
-    thread.join()
-    assert all(seen)
+    with ThreadPoolExecutor(1) as pool:
+        reader = pool.submit(read)
+        for number in range(100):
+            node.attrs.update(a=number, b=number)
+        stop.set()
+        reader.result()
 
 
 def test_reading_only(node):

@@ -5,9 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-import zarr_core as zarr
 
 FEATURES = {
     "fcntl": "block('fcntl')",
@@ -87,13 +85,6 @@ def test_local_store_without(feature, tmp_path):
     assert done.returncode == 0, done.stderr
     left = [file.name for file in tmp_path.rglob("*") if file.name.startswith(".")]
     assert not left
-
-
-def test_names_that_differ_in_case_where_the_file_system_distinguishes_them(tmp_path):
-    store = zarr.LocalStore(tmp_path / "Data")
-    for number, name in enumerate(["12", "Height", "height", "HEIGHT"]):
-        zarr.create_array(store, path=name, data=np.arange(number))
-    assert [zarr.open(store, path=name).size for name in ("12", "HEIGHT", "height")] == [0, 3, 2]
 
 
 # --- the tests of the core, without threads, subprocesses, fcntl and ctypes ---

@@ -208,6 +208,7 @@ def test_refreshing_takes_new_copies(store):
     assert child.path == "g"
     writer = zarr.open_group(store, "r+")
     writer.create_group("more")
+    assert "more" in reader, "members are looked up in the store"
     assert "consolidated_metadata" not in json.loads(bytes(store.get("zarr.json")))
 
 

@@ -144,9 +144,7 @@ def test_a_file_that_is_not_a_database_raises(kind, tmp_path):
     assert path.read_bytes() == b"certainly not a database " * 1000
 
 
-def test_wrong_urls_and_options(kind):
-    with pytest.raises(StoreError, match="unknown option: colour"):
-        kind.from_url(f"{kind.scheme}:///x", colour=1)
+def test_wrong_urls(kind):
     with pytest.raises(StoreError, match="absolute path"):
         kind.from_url(f"{kind.scheme}://host/x")
     with pytest.raises(StoreError, match="cannot open a database from"):

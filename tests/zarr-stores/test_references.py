@@ -471,8 +471,6 @@ def test_the_store_is_read_only(tmp_path):
     ):  # fmt: skip
         with pytest.raises(StoreReadOnlyError):
             change()
-    with pytest.raises(StoreError, match="unknown option: colour"):
-        zarr_core.open("reference://", mode="r", storage_options={"fo": {}, "colour": 1})
     with pytest.raises(StoreError, match="no references"):
         zarr_core.open("reference://", mode="r")
     assert store == ReferenceStore({"a": "b"}) != ReferenceStore({"a": "c"})

@@ -145,8 +145,6 @@ def test_urls(path):
     assert store.url == f"zip://{str(path).replace(' ', '%20').replace('%41', '%2541')}"
     assert ZipStore.from_url(store.url) == store
     assert ZipStore.from_url(str(path), mode="r").read_only
-    with pytest.raises(StoreError, match="unknown option: anon"):
-        ZipStore.from_url(store.url, anon=True)
 
 
 def test_an_empty_file_becomes_an_archive(path):
