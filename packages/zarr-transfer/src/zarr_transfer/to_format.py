@@ -237,12 +237,23 @@ def same_bytes(one: ArrayMetadata, other: ArrayMetadata) -> bool:
     """Whether all chunks of two arrays are identical, byte for byte, as far as is known."""
     return (
         one.shape == other.shape
-        and same("data_type", one.data_type, other.data_type)
+        and _same_elements(one.data_type, other.data_type)
         and same("chunk_grid", one.chunk_grid, other.chunk_grid)
         and same_codecs(one.codecs, other.codecs)
         and one.storage_transformers == other.storage_transformers
         and one.chunk_memory_layout == other.chunk_memory_layout
     )
+
+
+def _same_elements(one: ExtensionDefinition, other: ExtensionDefinition) -> bool:
+    """Whether two data types have the same elements, such as ``struct`` and ``structured``."""
+    if same("data_type", one, other):
+        return True
+    try:
+        dtypes = [create_extension("data_type", item).numpy_dtype for item in (one, other)]
+    except ZarrError:
+        return False
+    return bool(dtypes[0] == dtypes[1]) and dtypes[0].kind not in "OT"
 
 
 def same_codecs(some: Sequence[ExtensionDefinition], others: Sequence[ExtensionDefinition]) -> bool:
