@@ -37,7 +37,6 @@ APT = {
     "usr/sbin/nginx": "nginx",
     "usr/lib/nginx/modules/ngx_http_dav_ext_module.so": "libnginx-mod-http-dav-ext",
     "usr/lib/postgresql/*/bin/postgres": "postgresql",
-    "usr/include/db.h": "libdb-dev",
     "chromium": "chromium",
 }
 

@@ -22,7 +22,7 @@ _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-Topic = Literal["caches", "credentials", "extensions", "native", "recovery", "retries"]
+Topic = Literal["credentials", "extensions", "native", "recovery", "retries"]
 """The last part of the name of a logger."""
 
 _INFO, _WARNING = 20, 30  # levels of the module logging, which may not be imported
@@ -143,7 +143,7 @@ def warn_once(message: str, key: str = "") -> None:
 def log(topic: Topic, message: str, *arguments: Any) -> None:
     """Log an event that programs need not handle.
 
-    The loggers ``zarr_core.caches``, ``zarr_core.credentials``, ``zarr_core.extensions``,
+    The loggers ``zarr_core.credentials``, ``zarr_core.extensions``,
     ``zarr_core.native``, ``zarr_core.recovery`` and ``zarr_core.retries`` belong to the standard
     module ``logging``.  The logger ``zarr_core`` has a ``NullHandler``: nothing is printed unless
     the program configures logging.  Ignored extensions are logged as warnings, since values can be
