@@ -9,12 +9,6 @@ from test_interfaces import run
 pytest.importorskip("zarr_bridge")
 
 
-def store_with_array(alias):
-    store = alias.storage.MemoryStore()
-    alias.create_array(store, data=np.arange(6, dtype="u2"), compressors=None, chunks=(6,))
-    return store
-
-
 def test_synchronous_methods_of_stores(alias, tmp_path):
     prototype = alias.core.buffer.default_buffer_prototype()
     request = alias.abc.store.RangeByteRequest(2, 4)
