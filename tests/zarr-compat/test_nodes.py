@@ -103,19 +103,16 @@ def test_default_format_setting(tmp_path):
     assert zarr.config.get("nothing", 1) == 1
 
 
-def test_settings_of_the_environment_and_after_a_reset(monkeypatch):
-    try:
-        monkeypatch.setenv("ZARR_ARRAY__WRITE_EMPTY_CHUNKS", "True")
-        zarr.config.refresh()
-        assert zarr_core.config.settings.write_empty_chunks
-        monkeypatch.undo()
-        zarr.config.reset()
-        assert not zarr_core.config.settings.write_empty_chunks
-        zarr.config.update({"array": {"write_empty_chunks": True}})
-        assert zarr_core.config.settings.write_empty_chunks
-    finally:
-        zarr.config.reset()
+def test_settings_of_the_environment_are_those_of_the_core_until_a_reset(monkeypatch):
+    monkeypatch.setenv("ZARR_ARRAY__WRITE_EMPTY_CHUNKS", "True")
+    zarr.config.refresh()
+    assert zarr_core.config.settings.write_empty_chunks
+    monkeypatch.undo()
+    zarr.config.update({"threading": {"max_workers": 3}})
+    assert zarr_core.config.settings.threads == 3
+    zarr.config.reset()
     assert not zarr_core.config.settings.write_empty_chunks
+    assert zarr_core.config.settings.threads is None
 
 
 # --- nodes ---

@@ -71,7 +71,7 @@ def test_failed_write_keeps_existing_contents(zarr_format, chunks):
     for options in ({"mode": "a"}, {"group": "new/er"}):
         with pytest.raises(StoreError, match="no space left"):
             write(FullStore(store), data, **options)
-        zarr_core.check_consolidated(zarr_core.open_group(store))
+        assert not zarr_core.check_consolidated(zarr_core.open_group(store))
         assert [path for path, _ in zarr_core.open_group(store).members(max_depth=None)] == ["old"]
     write(store, data, mode="a")
     assert np.array_equal(zarr_core.open_array(store, path="two")[...], -VALUES)
@@ -103,3 +103,17 @@ def test_notes_list_everything_that_remains(options):
                 for key in store.list():
                     node = "/" + key.rpartition("/")[0]
                     assert repr(key) in notes or repr(node) in notes, (number, when, key, notes)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_mode_a_continues_a_tree_whose_writer_was_killed(zarr_format):
+    counted = FailingStore(zarr_core.MemoryStore())
+    write(counted, TREE, zarr_format=zarr_format)
+    for number in range(1, len(counted.calls) + 1):
+        store = zarr_core.MemoryStore()
+        with pytest.raises(StoreError):
+            write(FailingStore(store, number, forever=True), TREE, zarr_format=zarr_format)
+        write(store, TREE, mode="a", zarr_format=zarr_format)
+        with xr.open_datatree(store, engine="zarr_core") as tree:
+            xr.testing.assert_equal(tree.load(), TREE)
+        assert not zarr_core.check_consolidated(zarr_core.open_group(store))

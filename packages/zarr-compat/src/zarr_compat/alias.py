@@ -156,9 +156,8 @@ def _their_module(module: ModuleType) -> ModuleType | None:
     if spec is None or spec.loader is None:
         return None
     if module.__name__ not in _their_modules:
-        loaded = _their_modules[module.__name__] = module_from_spec(
-            spec
-        )  # first: they import each other
+        # First: they import each other.
+        loaded = _their_modules[module.__name__] = module_from_spec(spec)
         try:
             spec.loader.exec_module(loaded)
         except BaseException:

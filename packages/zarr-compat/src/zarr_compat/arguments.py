@@ -139,18 +139,18 @@ def _positive(lengths: Any) -> Any:
 def _evolved(codecs: Any, options: Mapping[str, Any]) -> Any:
     """Return codecs of zarr-python with what depends on the data type, such as the stride of Blosc."""
     items = codecs if isinstance(codecs, list | tuple) else [codecs]
-    if not any(map(_compresses, items)):
+    # Other codecs of zarr-python depend on shapes, too.
+    compressors = [isinstance(item, BytesBytesCodec) for item in items]
+    if not any(compressors):
         return codecs
     dtype = options.get("dtype", getattr(options.get("data"), "dtype", np.dtype("f8")))
     spec = _spec_of(dtype)
     if spec is None:
         return codecs
-    return [item.evolve_from_array_spec(spec) if _compresses(item) else item for item in items]
-
-
-def _compresses(codec: Any) -> bool:
-    """Whether this is a bytes -> bytes codec of zarr-python; others depend on shapes, too."""
-    return isinstance(codec, BytesBytesCodec)
+    return [
+        item.evolve_from_array_spec(spec) if compresses else item
+        for item, compresses in zip(items, compressors, strict=True)
+    ]
 
 
 def _spec_of(dtype: Any) -> Any:

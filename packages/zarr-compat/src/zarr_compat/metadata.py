@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -52,11 +53,8 @@ def array_metadata_of(document: Mapping[str, Any]) -> Any:
 def metadata_of_array(array: zarr_core.Array, attributes: dict[str, Any]) -> Any:
     """Return the metadata of an array: of zarr-python's class if it supports the array."""
     if array.zarr_format in (2, 3):
-        try:
+        with suppress(ValueError):  # an extension that zarr-python does not have
             metadata = array_metadata_of(document_of(array))
-        except ValueError:  # an extension that zarr-python does not have
-            pass
-        else:
             object.__setattr__(metadata, "attributes", attributes)  # frozen
             return metadata
     return MetadataView(array, attributes)
@@ -79,16 +77,8 @@ class MetadataView:
     def __init__(self, node: zarr_core.Array, attributes: dict[str, Any]) -> None:
         self._node = node
         self.attributes = attributes
-
-    @property
-    def zarr_format(self) -> int:
-        """Version of the format."""
-        return self._node.zarr_format
-
-    @property
-    def node_type(self) -> str:
-        """Always ``"array"``."""
-        return "array"
+        self.zarr_format = node.zarr_format
+        self.node_type = "array"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the metadata document, including the attributes."""

@@ -37,8 +37,7 @@ async def listed(names: Any) -> AsyncIterator[str]:
 def to_bytes(value: Any) -> bytes:
     """Return the bytes of a buffer of zarr-python, or of a bytes-like object; ``bytes(5)`` has zeros."""
     if hasattr(value, "as_buffer_like"):
-        data: bytes = value.to_bytes()
-        return data
+        return bytes(value.to_bytes())
     try:
         return bytes(memoryview(value))
     except TypeError:

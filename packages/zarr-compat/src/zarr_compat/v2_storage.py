@@ -21,6 +21,7 @@ __all__ = [
     "DirectoryStore",
     "KVStore",
     "LMDBStore",
+    "MemoryStore",
     "NestedDirectoryStore",
     "SQLiteStore",
     "ZipStore",
