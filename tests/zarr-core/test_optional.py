@@ -45,13 +45,18 @@ def test_a_member_cannot_be_moved_without_zarr_transfer(without):
     assert list(group) == ["a"]
 
 
-def test_an_existing_array_is_opened_with_its_shape_and_dtype_without_zarr_transfer(without):
+def test_an_existing_array_is_opened_with_its_arguments_without_zarr_transfer(without):
     without("zarr-transfer")
-    store = zarr.MemoryStore()
-    for _ in range(2):  # the first call creates the array
-        array = zarr.open_array(store, "a", shape=(3,), dtype="<i2", match=True)
+    store, given = zarr.MemoryStore(), {"chunks": 2, "fill_value": 7, "attributes": {"a": 1}}
+    for number in range(2):  # the first call creates the array
+        array = zarr.open_array(store, "a", shape=(3,), dtype="<i2", match=True, **given)
+        array.attrs["number"] = number
         assert zarr.open_group({}, "a").require_array("x", 3, "i2").shape == array.shape
-    for arguments in ({"shape": 4}, {"dtype": "i4"}, {"dtype": ">i2"}, {"compressors": None}):
+    assert zarr.open_array(store, "a", shape=3, dtype="i2").chunks == (2,)
+    for arguments in (
+        {"shape": 4}, {"dtype": "i4"}, {"dtype": ">i2"}, {"compressors": None},
+        given | {"dtype": "i2", "attributes": {"a": 2}}, {"filters": "transpose"},
+    ):  # fmt: skip
         with pytest.raises(ModuleNotFoundError, match="match=True.*pip install zarr-transfer"):
             zarr.open_array(store, "a", **arguments)
         assert zarr.open_array(store, "a", **arguments, match=False).shape == (3,)

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import CodecChain
-from zarr_core.errors import CodecChainError, MetadataValidationError, ValidationProblem
+from zarr_core.errors import (
+    CodecChainError,
+    MetadataValidationError,
+    ValidationProblem,
+    ZarrError,
+)
 from zarr_core.interfaces.chunk_grid import ChunkGrid
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.location import Location
@@ -90,20 +95,36 @@ def check_array(
 ) -> None:
     """Raise a MetadataMismatchError if an existing array is not as described.
 
-    Parameters as for :func:`zarr_transfer.constraints.check_array`, which compares all others
-    than a shape and a data type that are the same.
+    Parameters as for :func:`zarr_transfer.constraints.check_array`, which compares all arrays but
+    those that the same arguments would create, or that have the same shape and data type if nothing
+    else is given.
     """
-    if metadata is None and arguments.keys() <= {"shape", "dtype"}:
-        shape, dtype = arguments.get("shape"), arguments.get("dtype")
-        same = shape is None or parse_shape(shape) == stored.metadata.shape
-        if same and dtype is not None:
-            with override_extensions(stored.extensions):
-                data_type, byte_order = parse_data_type(dtype)
-            same = byte_order is None and data_type.to_definition() == stored.metadata.data_type
-        if same:
-            return
+    if metadata is None:
+        with override_extensions(stored.extensions):
+            if _is_described(stored, arguments):
+                return
     compare = optional_function("comparing an array with arguments (match=True)")
     compare(stored, metadata, arguments, casts=casts)
+
+
+def _is_described(stored: StoredArray, arguments: Mapping[str, Any]) -> bool:
+    metadata, format_ = stored.metadata, stored.format
+    if arguments.keys() <= {"shape", "dtype"}:
+        shape, dtype = arguments.get("shape"), arguments.get("dtype")
+        if dtype is not None:
+            data_type, byte_order = parse_data_type(dtype)
+            if byte_order is not None or data_type.to_definition() != metadata.data_type:
+                return False
+        return shape is None or parse_shape(shape) == metadata.shape
+    described = {**DEFAULTS, **arguments}
+    if described["shape"] is None:
+        described["shape"] = metadata.shape
+    try:
+        new = format_.to_format(new_array_metadata(format_, described), NEW_ARRAY)
+    except (TypeError, ValueError, ZarrError):  # the comparison says what is wrong
+        return False
+    attributes = metadata.attributes
+    return new.replace(attributes={**attributes, **new.attributes}) == metadata
 
 
 def new_array_metadata(
