@@ -276,12 +276,13 @@ DIRECTORY = b"PK\1\2"  # before the entry of the central directory
     ("method", "before", "offset", "form", "claim", "error"),
     [
         (zipfile.ZIP_DEFLATED, DIRECTORY, 24, "<I", 0xF0000000, "cannot decompress to"),
+        (zipfile.ZIP_DEFLATED, DIRECTORY, 24, "<I", (1 << 20) + 9, "ends before byte 1048585"),
         (zipfile.ZIP_STORED, DIRECTORY, 10, "<H", 93, "method 93"),
         (zipfile.ZIP_STORED, DIRECTORY, 8, "<H", 1, "is encrypted"),
         (zipfile.ZIP_STORED, DIRECTORY, 24, "<I", 1 << 23, "with two sizes"),
         (zipfile.ZIP_LZMA, DIRECTORY, 8, "<H", 0, "method 14"),
     ],
-    ids=["size", "method", "encrypted", "stored size", "lzma"],
+    ids=["size", "small size", "method", "encrypted", "stored size", "lzma"],
 )
 def test_false_claims_of_an_archive_take_no_memory(
     path, method, before, offset, form, claim, error

@@ -189,7 +189,10 @@ class Archive:
         try:
             for start, buffer in sorted(parts, key=itemgetter(0)):
                 entry.seek(start)
-                buffer[:] = entry.read(len(buffer))
+                data = entry.read(len(buffer))
+                if len(data) < len(buffer):
+                    raise EOFError(f"the entry ends before byte {start + len(buffer)}")
+                buffer[:] = data
         except (BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
             raise StoreReadError(f"damaged archive: {error}") from error
 

@@ -79,7 +79,8 @@ class ZipStore(ReaderStore):
     Until then other programs cannot read the file.  Close the store, or use it in a ``with`` statement;
     open stores are closed when the process exits.  A store can be used again after
     ``close``.  If the process is killed, opening the file raises :class:`StoreError`, and
-    ``zip -FF FILE --out NEW_FILE`` copies every complete value to a new archive.
+    ``zip -FF FILE --out NEW_FILE``, which asks whether the archive is a single file, copies
+    every complete value to a new archive.
 
     Values are only appended.  Setting a key again leaves the old bytes in the file, and the
     last value is used.  Only all keys together can be erased.  There can be one writer at a time,
