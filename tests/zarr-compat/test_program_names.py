@@ -134,15 +134,7 @@ def test_default_compressors_of_version_2(alias, dtype):
         assert array.compressors[0].get_config() == expected
 
 
-def test_settings_as_in_zarr_python(alias):
-    config = alias.config
-    assert config.defaults[0]["array"]["order"] == "C"
-    config.update({"array": {"order": "F"}})
-    assert config.to_dict()["array"]["order"] == "F"
-    with config.enable_gpu():
-        assert config.get("buffer") == "zarr.buffer.gpu.Buffer"
-    config.reset()
-    assert config.get("array.order") == "C"
+def test_read_only_is_an_argument_of_opening(alias):
     with pytest.raises(TypeError, match="mode='r'"):
         alias.create(shape=3, read_only=True)
 

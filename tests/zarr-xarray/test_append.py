@@ -215,6 +215,7 @@ def test_incomplete_data_and_changed_coordinates():
         (steps(2, 3).isel(x=[0, 1]), "'a' has the shape"),
         (steps(2, 3).rename(x="y"), "dimensions"),
         ({"t": 5, "a": np.zeros(3), "n": 1}, "'s' is missing"),
+        ({"t": 5, "a": [[1.0], [2.0, 3.0]], "n": 1, "s": "b"}, "'a' is not an array"),
     ):
         with pytest.raises(ValueError, match=message):
             append(wrong, store, "t")
@@ -347,16 +348,6 @@ def test_values_of_mappings_of_other_types():
     found = opened(store)
     assert found["a"].values.tolist() == [0, 1, 2, 3, 4]
     assert (found["t"].values == pd.date_range("2000-01-01", periods=5).values).all()
-
-
-def test_an_opened_dataset_keeps_its_length(zarr_format):
-    store = MemoryStore()
-    append(steps(0, 3), store, "t", zarr_format=zarr_format)
-    before = opened(store)
-    append(steps(3, 5), store, "t")
-    assert before.sizes["t"] == 3
-    assert (before["n"].values == np.arange(3)).all()
-    assert opened(store).sizes == {"t": 5, "x": 3}
 
 
 def test_wrong_arguments(tmp_path):
@@ -502,13 +493,6 @@ def test_encodings_of_variables_that_exist():
     append(xr.Dataset({"a": ("t", [1.0]), "b": ("t", [2.0])}), store, "t", encoding=encoding)
     found = opened(store)
     assert (found.a.dtype, found.b.dtype) == (np.float32, np.float32)
-
-
-def test_lists_of_different_lengths():
-    store = MemoryStore()
-    append(xr.Dataset({"a": (("t", "x"), [[1.0, 2.0]])}), store, "t")
-    with Appender(store, "t") as log, pytest.raises(ValueError, match="'a' is not an array"):
-        log.append({"a": [[1.0], [2.0, 3.0]]})
 
 
 @pytest.mark.parametrize("kind", ["datetime64", "timedelta64"])

@@ -148,16 +148,7 @@ def test_killed_at_every_change(opener, after):
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_killed_while_it_is_created(opener, after):
-    options = {**OPTIONS, "zarr_format": opener.zarr_format}
-    for _ in killed(opener, after, {}, steps(0, 5), **options):
-        assert append(steps(0, 5), opener(), "t", on_duplicate="skip", **options) == 5
-        assert_prefix(opener(), {5})
-        assert not zarr_core.check_consolidated(zarr_core.open_group(opener()))
-
-
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_killed_while_variables_without_the_dimension_are_created(opener, after):
+def test_killed_while_variables_are_created(opener, after):
     """They have all elements, and their encoding, when another appender continues."""
     heights = xr.DataArray([[1.5, np.nan], [0.5, 2.5]], dims=("x", "y"))
     data = steps(0, 5).assign(h=heights, names=("x", ["p", ""]))
@@ -168,6 +159,7 @@ def test_killed_while_variables_without_the_dimension_are_created(opener, after)
         with xr.open_dataset(opener(), engine="zarr_core") as ds:
             xr.testing.assert_equal(ds.load(), data)
             assert ds["h"].dtype == ds["b"].dtype == np.float32
+        assert not zarr_core.check_consolidated(zarr_core.open_group(opener()))
 
 
 def test_mappings_are_refused_while_variables_may_be_missing():

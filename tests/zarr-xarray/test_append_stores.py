@@ -108,7 +108,7 @@ KILLED = ("directory", "sqlite", "redis", "s3")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-@pytest.mark.parametrize("kind", ["directory", "redis"])  # both kinds of locks
+@pytest.mark.parametrize("kind", ["directory", "redis"])
 def test_a_killed_appender(kill_appenders, kind):
     assert kill_appenders(kind, 3, kills=3)[-1] > 1
 

@@ -141,8 +141,8 @@ class ConsolidatedCopies:
         for path, node in self._consolidated().entries.items():
             documents: Any = self._copies_of(path, node)
             key = f"{path}/.zarray" if self.format.zarr_format == 2 else path
-            old, new = (nodes.get(key, {}).get("shape", []) for nodes in (copies, documents))
-            if old > new:
+            known: Any = copies.get(key, {})  # a group has no shape
+            if known.get("shape", []) > documents.get(key, {}).get("shape", []):
                 # Of several processes that append, the last one may be the first to come here.
                 stored = self._read(path)
                 if stored is not None:
