@@ -14,7 +14,7 @@ from contextlib import closing, suppress
 import pytest
 from database_contract import DatabaseContract, program
 from zarr_core.extension import StoreError
-from zarr_core.stores.local_files import file_lock
+from zarr_core.stores.local_files import DirectoryTree
 from zarr_stores.databases.dbm import DBMStore
 from zarr_stores.databases.dbm_sqlite import SQLiteTable
 
@@ -272,7 +272,7 @@ def test_a_forked_child_does_not_keep_the_lock_of_its_parent(tmp_path):
 
 def test_a_database_that_is_being_created_is_not_opened(tmp_path):
     store = DBMStore(tmp_path / "s", backend="dumb")
-    with file_lock(store.path):
+    with DirectoryTree(str(tmp_path)).lock("s"):
         thread = threading.Thread(target=store.set, args=("k", b"v"))
         thread.start()
         thread.join(0.2)

@@ -159,6 +159,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
         if isinstance(projections, tuple):  # of a single chunk, whose elements are the whole result
             self._read_chunk(reader, projections[0], out)
             return
+        reader = reader.for_call()
         if left is not None:
             projections = (item for item in projections if item.chunk_coords in left)
         if in_batches:

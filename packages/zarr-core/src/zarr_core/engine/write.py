@@ -238,7 +238,7 @@ class _ChunkWriter:
         fields: str | list[str] | None,
     ) -> None:
         self.unconfirmed = UnconfirmedKeys()
-        self._store = store = stored.chunk_store
+        self._store = store = stored.chunk_store.for_call()
         self.batch = _Batch(store, self.unconfirmed) if store.traits.batch_nbytes else None
         self._stored = stored
         self._value = value

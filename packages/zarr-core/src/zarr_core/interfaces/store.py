@@ -206,6 +206,10 @@ class ReadableStore(ABC):
 
     # --- lifetime ---
 
+    def for_call(self) -> Self:
+        """Return a store for the values of one read or write, which may keep directories open."""
+        return self
+
     def close(self) -> None:
         """Finish pending writes and release resources."""
         return

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.extension import key_lock
 from zarr_core.messages import log
-from zarr_core.stores.local_files import READ_FLAGS, remove_tree, replace_file
+from zarr_core.stores.local_files import READ_FLAGS, DirectoryTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,7 @@ class Directory:
         self.root = f"{path}/values"
         """The directory; files beside it do not belong to the cache."""
         self.max_bytes = max_bytes
+        self._tree = DirectoryTree(self.root)
         self._room = 0  # bytes that may be written before the next scan
 
     def read(self, path: str, out: memoryview) -> int | None:
@@ -73,7 +74,7 @@ class Directory:
             os.makedirs(self.root, exist_ok=True)
             os.chmod(self.root, 0o700)  # also if a backup or another program created it
             checksum = self._checksum(path, contents)
-            replace_file(path, [checksum, contents], sync=False)
+            self._tree.replace(path[len(self._tree.root) :], [checksum, contents])
         except OSError as error:
             log("caches", "%s: not written: %s", path, error)
 
@@ -83,12 +84,11 @@ class Directory:
 
     def remove(self, folder: str) -> None:
         """Remove a directory and its files."""
-        with suppress(NotADirectoryError):  # no file can be below it
-            remove_tree(folder, keep_top=False)
+        self._tree.remove(f"{folder[len(self._tree.root) :]}/")
 
     def clear(self) -> None:
         """Remove all files."""
-        remove_tree(self.root, keep_top=True)
+        self._tree.remove("")
 
     def nbytes(self) -> int:
         """Return the size of all files in bytes."""

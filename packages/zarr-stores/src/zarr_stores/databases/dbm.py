@@ -15,7 +15,7 @@ from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr_core.extension import StoreError, key_lock
-from zarr_core.stores.local_files import file_lock
+from zarr_core.stores.local_files import DirectoryTree
 
 from zarr_stores.databases.database_store import INVALID_NAMES, DatabaseStore, path_exists
 from zarr_stores.databases.dbm_sqlite import SQLiteTable, is_sqlite_file
@@ -165,7 +165,9 @@ class DBMStore(DatabaseStore):
         path = os.path.realpath(self.path)
         directory = os.path.dirname(path)
         is_created = flag == "c" and not os.path.isdir(directory)
-        return file_lock(path) if is_created or os.access(directory, os.W_OK) else nullcontext()
+        if not is_created and not os.access(directory, os.W_OK):
+            return nullcontext()
+        return DirectoryTree(directory).lock(os.path.basename(path))
 
     def _lock(self, stack: ExitStack, writes: bool) -> bool:
         """Lock a file of the database until the end of a block; return whether it exists."""
