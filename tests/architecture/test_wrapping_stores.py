@@ -69,7 +69,7 @@ def test_attributes_are_those_of_the_inner_store(name, tmp_path):
     wrap, changed = WRAPPED[name]
     inner = odd_store()
     store = wrap(inner, tmp_path)
-    assert all(new != old for new, old in zip(inner.traits[:-2], StoreTraits()[:-2], strict=True))
+    assert all(new != old for new, old in zip(inner.traits[:-3], StoreTraits()[:-3], strict=True))
     for attribute in ATTRIBUTES:
         holders = (store, inner) if hasattr(Store, attribute) else (store.traits, inner.traits)
         new, old = (getattr(holder, attribute) for holder in holders)

@@ -319,7 +319,7 @@ def test_a_lock_file_that_was_left_is_used_again(store):
 
 def test_the_number_of_open_directories_is_bounded(store):
     before = len(os.listdir("/proc/self/fd"))
-    during = store.for_call()
+    during = store.traits.for_call()
     for number in range(50):
         during.set(f"{number}/k", b"v")
         assert get_into(during, f"{number}/k", memoryview(bytearray(9))) == 1
@@ -329,7 +329,7 @@ def test_the_number_of_open_directories_is_bounded(store):
 
 
 def test_a_directory_that_is_removed_and_created_again_during_a_call(store):
-    during = store.for_call()
+    during = store.traits.for_call()
     during.set("a/b/k", b"1")
     store.erase_prefix("a/")
     store.set("a/b/other", b"2")

@@ -15,7 +15,7 @@ from zarr_core.stores.local import LocalStore
 OPERATIONS = {
     "get": lambda store, key: store.get(key),
     "get_limited": lambda store, key: store.get_limited(key, 9, memoryview(bytearray(9))),
-    "get_limited of a call": lambda store, key: store.for_call().get_limited(
+    "get_limited of a call": lambda store, key: store.traits.for_call().get_limited(
         key, 9, memoryview(bytearray(9))
     ),
     "exists": lambda store, key: store.exists(key),

@@ -14,7 +14,6 @@ whole
 from __future__ import annotations
 
 from contextlib import nullcontext
-from copy import copy
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -68,15 +67,6 @@ class ChunkReader:
             and codecs.max_concurrency is None
             and (codecs.decoded.nbytes or 0) < THREADS_PAY_NBYTES
         )
-
-    def for_call(self) -> ChunkReader:
-        """Return a reader for several chunks of one read."""
-        store = self.store.for_call()
-        if store is self.store:
-            return self
-        reader = copy(self)
-        reader.store = store
-        return reader
 
     def nbytes_at_once(self, selection: AnySelection) -> int | None:
         """Bytes that are decoded at once for a chunk; they decide whether threads are used."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property, partial
 from itertools import islice
 from math import prod
@@ -159,7 +160,9 @@ class StoredArray(StoredNode[ArrayMetadata]):
         if isinstance(projections, tuple):  # of a single chunk, whose elements are the whole result
             self._read_chunk(reader, projections[0], out)
             return
-        reader = reader.for_call()
+        if (for_call := reader.store.traits.for_call) is not None:
+            reader = copy(reader)
+            reader.store = for_call()
         if left is not None:
             projections = (item for item in projections if item.chunk_coords in left)
         if in_batches:

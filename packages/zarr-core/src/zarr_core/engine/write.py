@@ -238,7 +238,9 @@ class _ChunkWriter:
         fields: str | list[str] | None,
     ) -> None:
         self.unconfirmed = UnconfirmedKeys()
-        self._store = store = stored.chunk_store.for_call()
+        store = stored.chunk_store
+        for_call = store.traits.for_call
+        self._store = store = store if for_call is None else for_call()
         self.batch = _Batch(store, self.unconfirmed) if store.traits.batch_nbytes else None
         self._stored = stored
         self._value = value

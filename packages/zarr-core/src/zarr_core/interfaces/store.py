@@ -90,6 +90,8 @@ class StoreTraits(NamedTuple):
     """Where the values are, if compiled code may access the files; not copied by wrappers."""
     chunk_reader: Callable[[Any], Any] | None = None
     """From a ``PreparedCodecChain`` to a ``ChunkReader`` that keeps decoded chunks; not copied."""
+    for_call: Callable[[], Any] | None = None
+    """Returns the store for the chunks of one read or write, with its directories open; not copied."""
 
 
 READ_ONLY = (
@@ -205,10 +207,6 @@ class ReadableStore(ABC):
         return None if value is None else blake2b(value, digest_size=16).hexdigest()
 
     # --- lifetime ---
-
-    def for_call(self) -> Self:
-        """Return a store for the values of one read or write, which may keep directories open."""
-        return self
 
     def close(self) -> None:
         """Finish pending writes and release resources."""

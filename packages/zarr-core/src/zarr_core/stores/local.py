@@ -138,7 +138,7 @@ class LocalStore(Store):
             return StoreTraits()
         # Compiled code does not synchronize files with the disk.
         layout = FileLayout(self.path, self._follow_links, not (self.read_only or self._fsync))
-        return StoreTraits(files=layout)
+        return StoreTraits(files=layout, for_call=self._for_call)
 
     # --- readable ---
 
@@ -212,7 +212,9 @@ class LocalStore(Store):
 
     def _open(self, key: str) -> int:
         """Open the file of a key for reading; ``_MISSING`` if there is none."""
-        self._check_key(key)
+        check_key(key)
+        if not key.isascii():
+            self._check_key(key)
         try:
             return self._tree.open_file(key)
         except (FileNotFoundError, NotADirectoryError):
@@ -220,10 +222,8 @@ class LocalStore(Store):
         except OSError as error:
             raise self._read_error(key, error) from error
 
-    def for_call(self) -> Self:
-        if type(self) is not LocalStore:
-            return self
-        store = self.__new__(type(self))
+    def _for_call(self) -> LocalStore:
+        store = LocalStore.__new__(LocalStore)
         tree = DirectoryTree(self.path, self._follow_links, keep=True)
         store.__dict__.update(self.__dict__, _tree=tree)
         return store

@@ -314,12 +314,16 @@ class DirectoryTree:
     def open_file(self, path: str) -> int:
         """Open a file for reading; the caller closes it."""
         root = self.root
-        if not self._keep and _open_without_links is not None:
-            try:
+        end = path.rfind("/") + 1
+        kept = self.kept.get(path[:end])
+        try:  # the usual case first, for speed
+            if kept is not None:
+                return os.open(path[end:], READ_FLAGS, dir_fd=kept)
+            if not self._keep and _open_without_links is not None:
                 return _open_without_links(root + path, READ_FLAGS)
-            except OSError as error:
-                if error.errno != errno.ELOOP:
-                    raise
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
         for _ in range(_LINKS):
             prefix, name = split(path)
             try:

@@ -165,9 +165,8 @@ class DBMStore(DatabaseStore):
         path = os.path.realpath(self.path)
         directory = os.path.dirname(path)
         is_created = flag == "c" and not os.path.isdir(directory)
-        if not is_created and not os.access(directory, os.W_OK):
-            return nullcontext()
-        return DirectoryTree(directory).lock(os.path.basename(path))
+        lock = DirectoryTree(directory).lock(os.path.basename(path))
+        return lock if is_created or os.access(directory, os.W_OK) else nullcontext()
 
     def _lock(self, stack: ExitStack, writes: bool) -> bool:
         """Lock a file of the database until the end of a block; return whether it exists."""
