@@ -10,14 +10,10 @@ from __future__ import annotations
 import itertools
 import os
 import stat
-import struct
 import threading
-import time
 import zipfile
-import zlib
 from collections import OrderedDict
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -229,91 +225,3 @@ def memory_cache(read: Callable[[str], Any]) -> Bare:
             return key in held
 
     return Bare(get, *parts_of_values(get), exists, None, None, None)
-
-
-_BLOCK = 1 << 16  # bytes that have a checksum
-
-
-def disk_cache(folder: Path, read: Callable[[str], Any]) -> Bare:
-    """Files named by digests of keys, checksums of 64 KiB each at their beginnings.
-
-    The least recently used files are removed first, so a file stores that time in seconds.
-    """
-    folder.mkdir()
-
-    def opened(key: str) -> tuple[int, int, tuple[int, ...]]:
-        path = f"{folder}/{blake2b(key.encode(), digest_size=20).hexdigest()}"
-        try:
-            descriptor = os.open(path, os.O_RDONLY)
-        except FileNotFoundError:
-            value = read(key)
-            blocks = [value[i : i + _BLOCK] for i in range(0, len(value), _BLOCK)]
-            sums = struct.pack(f"<Q{len(blocks)}I", len(value), *map(zlib.crc32, blocks))
-            with open(path, "wb") as file:
-                file.write(sums.ljust(4096) + value)
-            descriptor = os.open(path, os.O_RDONLY)
-        start = os.pread(descriptor, 4096, 0)
-        (size,) = struct.unpack_from("<Q", start)
-        now, status = time.time(), os.fstat(descriptor)
-        if now - status.st_atime > 1:
-            os.utime(descriptor, (now, status.st_mtime))
-        return descriptor, size, struct.unpack_from(f"<{-(-size // _BLOCK)}I", start, 8)
-
-    def fill(descriptor: int, size: int, sums: Any, start: int, out: memoryview) -> None:
-        done = 0
-        while done < len(out):
-            number, skip = divmod(start + done, _BLOCK)
-            length = min(_BLOCK, size - number * _BLOCK)
-            count = min(length - skip, len(out) - done)
-            target = out[done : done + count]
-            block = target if count == length else memoryview(bytearray(length))
-            os.preadv(descriptor, (block,), 4096 + number * _BLOCK)
-            if zlib.crc32(block) != sums[number]:
-                raise OSError("damaged")
-            if block is not target:
-                target[:] = block[skip : skip + count]
-            done += count
-
-    def into(key: str, buffer: memoryview) -> int:
-        descriptor, size, sums = opened(key)
-        try:
-            fill(descriptor, size, sums, 0, buffer)
-            return size
-        finally:
-            os.close(descriptor)
-
-    def get(key: str) -> memoryview:
-        descriptor, size, sums = opened(key)
-        try:
-            value = memoryview(bytearray(size))
-            fill(descriptor, size, sums, 0, value)
-            return value
-        finally:
-            os.close(descriptor)
-
-    def part(key: str, start: int, length: int) -> memoryview:
-        descriptor, size, sums = opened(key)
-        try:
-            value = memoryview(bytearray(length))
-            fill(descriptor, size, sums, start, value)
-            return value
-        finally:
-            os.close(descriptor)
-
-    def two_reads(key: str, first: memoryview, second: memoryview) -> None:
-        descriptor, size, sums = opened(key)
-        try:
-            fill(descriptor, size, sums, 0, first)
-            fill(descriptor, size, sums, size // 2, second)
-        finally:
-            os.close(descriptor)
-
-    def exists(key: str) -> bool:
-        descriptor, _, _ = opened(key)
-        os.close(descriptor)
-        return True
-
-    def parts(asked: list[Part]) -> list[memoryview]:
-        return [part(*each) for each in asked]
-
-    return Bare(get, into, part, parts, two_reads, exists, None, None, None)

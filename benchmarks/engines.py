@@ -18,15 +18,34 @@ import numpy as np
 import xarray as xr
 from zarr.storage import MemoryStore, WrapperStore
 from zarr_core import MemoryStore as OurMemoryStore
-from zarr_stores.wrappers.faults import FaultyStore
+from zarr_core.extension import Store
+from zarr_stores.wrappers.observer import ObservedStore
 from zarr_xarray import to_zarr
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
 LATENCY = 0.02
 _WAITED_FOR = ("get", "exists", "set", "set_if_not_exists", "delete", "is_empty")
 _LISTINGS = ("list", "list_prefix", "list_dir")
+
+
+class OurFarStore(ObservedStore):
+    """A store of zarr-core with latency."""
+
+    def __init__(self, inner: Store) -> None:
+        super().__init__(inner)
+        self.max_concurrency = 64
+
+    def perform(
+        self, operation: str, key: str, work: Callable[[], Any], nbytes: Callable[[Any], int]
+    ) -> Any:
+        time.sleep(LATENCY)
+        return work()
+
+    # One request for each key.
+    set_values = Store.set_values
+    erase_values = Store.erase_values
 
 
 class FarStore(WrapperStore[MemoryStore]):
@@ -68,7 +87,7 @@ def near(folder: str, ours: bool) -> Any:
 def far(folder: str, ours: bool) -> Any:
     """A new store with latency."""
     if ours:
-        return FaultyStore(OurMemoryStore(), latency=LATENCY, max_concurrency=64)
+        return OurFarStore(OurMemoryStore())
     return FarStore(MemoryStore())
 
 

@@ -22,7 +22,6 @@ from zarr_core.extension import ByteRange, Store
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.mapping import MappingStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.cache.disk_cache import DiskCacheStore
 from zarr_stores.cache.lru_cache import LRUCacheStore
 from zarr_stores.databases.lmdb import LMDBStore
 from zarr_stores.databases.sqlite import SQLiteStore
@@ -68,7 +67,6 @@ def cases(root: Path) -> dict[str, Callable[[], Pair]]:
         made["LMDB"] = partial(_lmdb, root, True)
         made["LMDB, no fsync"] = partial(_lmdb, root, False)
     made["memory cache"] = _memory_cache
-    made["disk cache"] = partial(_disk_cache, root)
     return made
 
 
@@ -80,12 +78,6 @@ def _lmdb(root: Path, sync: bool) -> Pair:
 def _memory_cache() -> Pair:
     values = MemoryStore()
     return LRUCacheStore(values, None), bare.memory_cache(values.get)
-
-
-def _disk_cache(root: Path) -> Pair:
-    values = MemoryStore()
-    store = DiskCacheStore(values, root / "o-cache", None, check="never")
-    return store, bare.disk_cache(root / "b-cache", values.get)
 
 
 @dataclass(frozen=True)
@@ -109,8 +101,8 @@ def operations(store: Store, it: Bare, size: int) -> Iterator[Operation]:
     length = min(PART, size // 2)
     middle = ByteRange(size // 2, length)
 
-    # For caches, only hits are measured: the inner store has all values.
-    below = store.inner if isinstance(store, LRUCacheStore | DiskCacheStore) else store
+    # For a cache, only hits are measured: the inner store has all values.
+    below = store.inner if isinstance(store, LRUCacheStore) else store
 
     def fill() -> None:
         for key in keys:

@@ -42,7 +42,7 @@ def problems(root: Path, tag: str = "") -> list[str]:
         found.append(f"CITATION.cff: version is not {version}")
     golden = f"tests/fixtures/golden/zarr-core-{version.rpartition('.')[0]}"
     if not any((root / golden).glob("*.zip")):
-        found.append(f"{golden}: contains no stores; run tests/fixtures/generate.py")
+        found.append(f"{golden}: contains no stores; run tests/fixtures/writers/golden.py")
     return found
 
 

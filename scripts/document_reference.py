@@ -27,12 +27,11 @@ MODULES: dict[str, tuple[str, ...]] = {
     "zarr-stores": tuple(
         f"zarr_stores.{name}"
         for name in (
-            "zip", "zip.recover", "object", "fsspec", "databases.sqlite", "databases.lmdb",
+            "zip", "object", "fsspec", "databases.sqlite", "databases.lmdb",
             "databases.dbm", "databases.redis", "databases.mongodb", "databases.postgresql",
             "references", "wrappers.temp", "cache.lru_cache",
-            "cache.disk_cache", "wrappers.prefix", "wrappers.read_only", "wrappers.log",
-            "wrappers.metrics", "wrappers.synchronizers", "wrappers.synchronized_store",
-            "wrappers.faults",
+            "wrappers.prefix", "wrappers.read_only", "wrappers.log",
+            "wrappers.synchronizers", "wrappers.synchronized_store",
         )
     ),
     "zarr-xarray": ("zarr_xarray",),

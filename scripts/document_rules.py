@@ -115,21 +115,20 @@ def page() -> str:
             *_matrix([rule[1:4] for rule in rules if rule[0] == "draft"], cases),
             "",
             "A data type can list other data types as `fallback`. A fallback is used if the data type "
-            "is unknown, but not if it is broken. The setting `fallback` controls whether fallbacks "
-            "are used, and the hook `zarr_choose_fallback` selects one. An array that is read with "
-            "a fallback is read-only.",
+            "is unknown, but not if it is broken. The first that is known is used. The setting "
+            "`fallback` controls whether fallbacks are used. An array that is read with a fallback "
+            "is read-only.",
             "",
             *_table(
-                ["data type", "fallbacks", "`fallback=`", "selected by the hook", "outcome"],
+                ["data type", "fallbacks", "`fallback=`", "outcome"],
                 [
                     [
                         type_,
                         _code(names),
                         _code(f'"{policy}"'),
-                        _code(choice),
                         _outcome(outcome, text),
                     ]
-                    for type_, names, policy, choice, outcome, text in rows("fallbacks.txt")
+                    for type_, names, policy, outcome, text in rows("fallbacks.txt")
                 ],
             ),
             "",

@@ -133,11 +133,6 @@ SUITES = (
     Suite("cubed", ("cubed==0.27.0", "dill"), ("cubed/tests/test_core.py", "cubed/tests/storage", "cubed/tests/test_store.py")),
     Suite("spatialdata", ("spatialdata==0.7.3",), ("tests/io/test_readwrite.py",)),
     Suite("bio2zarr", ("bio2zarr==0.2.1",), ("tests/test_core.py", "tests/test_zarr_utils.py")),
-    Suite(
-        "zarr2", ("numcodecs<0.16",),
-        ("--pyargs", *(f"zarr.tests.test_{name}" for name in ("indexing", "hierarchy", "creation", "attrs", "sync"))),
-        zarr="2.18.7",
-    ),
 )  # fmt: skip
 
 
@@ -201,7 +196,6 @@ def run(suite: Suite, tests: Path | None, compat: bool) -> dict[str, str]:
             "PYTHONPATH": str(ROOT / "scripts"),
             "DOWNSTREAM_COMPAT": "1" * compat,
             "DOWNSTREAM_PRIVATE_NAMES": "1" * suite.private_names,
-            "DOWNSTREAM_VERSION_2": "1" * suite.zarr.startswith("2"),
         }
         command = [
             str(suite.python), "-m", "pytest", "-q", "-p", "downstream_plugin", "-p", "no:cacheprovider",
@@ -220,7 +214,7 @@ def run(suite: Suite, tests: Path | None, compat: bool) -> dict[str, str]:
 
 def files_are_equal(suites: tuple[Suite, ...]) -> bool:
     """Whether files that programs write with both libraries are equal for zarr-python and TensorStore."""
-    python = next(suite.python for suite in suites if suite.zarr.startswith("3"))
+    python = suites[0].python
     directory = ROOT / "tests" / "interop"
     with tempfile.TemporaryDirectory() as scratch:
         configuration = Path(scratch, "pytest.ini")
@@ -303,7 +297,7 @@ def main() -> None:
             if test.rpartition("::")[2].partition("[")[0] not in known
         ]
     print("", *differences, sep="\n")
-    if any(suite.zarr.startswith("3") for suite in suites) and not files_are_equal(suites):
+    if not files_are_equal(suites):
         unexpected.append("files of programs: other elements, or not written")
     if unexpected:
         raise SystemExit("\n".join(["", f"not in {EXPECTED.name}:", *unexpected]))

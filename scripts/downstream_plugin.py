@@ -31,9 +31,6 @@ _FUNCTIONS = (
 def _install() -> None:
     from zarr_compat import install_as_zarr  # it must precede every import of zarr
 
-    if os.environ.get("DOWNSTREAM_VERSION_2"):
-        install_as_zarr(version=2)
-        return
     install_as_zarr()
     if not os.environ.get("DOWNSTREAM_PRIVATE_NAMES"):
         return

@@ -20,14 +20,13 @@ DOCS = Path(__file__).parents[1] / "docs"
 PICTURES = {
     "array": ("sst", 980, 662),
     "group": ("ocean", 760, 190),
-    "chunk-map": ("stored_chunks", 780, 320),
 }
 
 PAGE = """<!doctype html><meta charset="utf-8">
 <style>body{{margin:0;display:flex;flex-direction:{direction}}}
 section{{padding:14px 18px;font:13px system-ui,"DejaVu Sans",sans-serif;flex:1}}
 .light{{background:#fff;color:#1f2328}}.dark{{background:#0d1117;color:#e6edf3}}</style>
-<section class="light">{html}</section>{dark}"""
+<section class="light">{html}</section><section class="dark">{html}</section>"""
 
 
 def main() -> None:
@@ -40,10 +39,9 @@ def main() -> None:
         names = snippets((DOCS / "looking-at-data.md").read_text())
         for picture, (name, width, height) in PICTURES.items():
             html = names[name]._repr_html_().replace(folder, "/data")
-            dark = "" if picture == "chunk-map" else f'<section class="dark">{html}</section>'
             direction = "column" if picture == "array" else "row"
             page = Path(folder, "page.html")
-            page.write_text(PAGE.format(html=html, dark=dark, direction=direction))
+            page.write_text(PAGE.format(html=html, direction=direction))
             target = DOCS / "pictures" / f"{picture}.png"
             options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
             options += [f"--window-size={width},{height}", f"--screenshot={target}"]

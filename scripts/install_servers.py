@@ -154,24 +154,13 @@ def from_apt() -> list[str]:
     return [f"{', '.join(packages)}: apt failed.\n    {problem}"] if problem else []
 
 
-def berkeley_db() -> list[str]:
-    """Install the package for Berkeley DB, which pip compiles, in the environment of the tests."""
-    if run(sys.executable, "-c", "import berkeleydb") is None:
-        return []
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
-    problem = run(*pip, "berkeleydb")
-    if problem is None:
-        return []
-    return [f"berkeleydb: it needs libdb-dev and a compiler.\n    {problem}"]
-
-
 def main() -> int:
     """Install everything that is missing and list failures."""
     PLACE.mkdir(parents=True, exist_ok=True)
     (PLACE / ".gitignore").write_text("*\n")
     with ThreadPoolExecutor(3) as pool:
         tasks = [pool.submit(install) for install in (from_pip, from_npm, from_apt)]
-    problems = [problem for task in tasks for problem in task.result()] + berkeley_db()
+    problems = [problem for task in tasks for problem in task.result()]
     report = ROOT / "tests" / "servers" / "report.py"
     missing = subprocess.run([sys.executable, report, "--names"], check=False).returncode
     sys.stdout.flush()

@@ -1,14 +1,13 @@
 """Creates virtual environments with the libraries that wrote older formats.
 
-Arguments are names of environments; without any, those that tests use are created, in the root
-of the repository.  An environment that has the right versions is left alone.  This reports each
-that cannot be created, and why; tests that need it are skipped.  The exit status is 1 if one of
-them is required, unless ``--optional`` is given.
+Arguments are names of environments; without any, all are created, in the root of the repository.
+An environment that has the right versions is left alone.  This reports each that cannot be
+created, and why; tests that need it are skipped.  The exit status is 1 if one of them is required,
+unless ``--optional`` is given.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -40,14 +39,11 @@ class Environment:
         Arguments of successive calls of pip.
     required : bool
         Whether the tests require it.
-    usual : bool
-        Whether tests use it; otherwise it only creates fixtures.
     """
 
     pythons: tuple[str, ...]
     steps: tuple[str, ...]
     required: bool = False
-    usual: bool = True
 
 
 ENVIRONMENTS = {
@@ -68,50 +64,22 @@ ENVIRONMENTS = {
     ".venv-zarr1.0": Environment(
         ("3.6",), (*FOR_PYTHON_36, "--no-build-isolation --no-deps zarr==1.0.0")
     ),
-    ".venv-zarr2.1": Environment(
-        ("3.6",),
-        (*FOR_PYTHON_36, "--no-build-isolation --no-deps zarr==2.1.4 numcodecs==0.2.1"),
-        usual=False,
-    ),
-    ".venv-zarr2.4": Environment(
-        ("3.8",), ("zarr==2.4.0 numcodecs==0.12.1 numpy==1.24.4",), usual=False
-    ),
-    # Its wheels have netCDF-C in them, with its own Zarr.
-    ".venv-netcdf": Environment(("3.11", "3.12", "3.13"), ("netCDF4==1.7.5.1.post1",), usual=False),
 }
 
 
-def pyenv_versions() -> list[Path]:
-    """List the folders in which pyenv keeps interpreters.
-
-    pyenv may be installed for another user, so ``~/.pyenv`` and its variable are not enough:
-    its program, or the interpreter that runs this, may tell as well.
-    """
-    roots = [Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")]
-    roots += [Path(it).resolve().parents[1] for it in [shutil.which("pyenv")] if it]
-    found = [root / "versions" for root in roots]
-    found += [folder for folder in Path(sys.base_prefix).parents if folder.name == "versions"]
-    return list(dict.fromkeys(found))
-
-
 def find_python(versions: tuple[str, ...]) -> str | None:
-    """Find the first interpreter that works, on the path or among those of pyenv."""
+    """Find the first interpreter on the path that has one of the versions."""
+    question = "import sys, venv; print('%d.%d' % sys.version_info[:2])"
     for version in versions:
-        places: list[str | Path] = [f"python{version}"]
-        for folder in pyenv_versions():
-            places += sorted(folder.glob(f"{version}.*/bin/python"), reverse=True)
-        if version == "{}.{}".format(*sys.version_info):
-            places.append(sys.executable)
-        for place in places:
-            question = "import sys, venv; print('%d.%d' % sys.version_info[:2])"
-            try:
-                answer = subprocess.run(
-                    [place, "-c", question], capture_output=True, text=True, check=False
-                )
-            except OSError:
-                continue
-            if answer.stdout.strip() == version:
-                return str(place)
+        is_this = version == "{}.{}".format(*sys.version_info)
+        program = sys.executable if is_this else shutil.which(f"python{version}")
+        if program is not None:
+            # The shim of pyenv fails if no version is selected.
+            done = subprocess.run(
+                [program, "-c", question], capture_output=True, text=True, check=False
+            )
+            if done.stdout.strip() == version:
+                return program
     return None
 
 
@@ -130,9 +98,7 @@ def make(name: str) -> str | None:
         return None
     python = find_python(environment.pythons)
     if python is None:
-        wanted_python = " or ".join(environment.pythons)
-        looked = ", ".join(map(str, pyenv_versions()))
-        return f"Python {wanted_python} is neither on PATH nor in {looked}"
+        return f"Python {' or '.join(environment.pythons)} is not on PATH"
     print(f"setting up {name} with {python}", flush=True)
     shutil.rmtree(place, ignore_errors=True)
     pip = [str(place / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
@@ -149,7 +115,7 @@ def make(name: str) -> str | None:
 def main(arguments: list[str]) -> int:
     """Create the requested environments, two at a time."""
     names = [name for name in arguments if name != "--optional"]
-    names = names or [name for name, environment in ENVIRONMENTS.items() if environment.usual]
+    names = names or list(ENVIRONMENTS)
     failed = False
     with ThreadPoolExecutor(2) as pool:
         for name, problem in zip(names, pool.map(make, names), strict=True):

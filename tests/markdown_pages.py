@@ -67,10 +67,14 @@ class Shell:
 
         if line == "echo $?":
             return f"{self.status}\n"
+        line, _, file = line.partition(" > ")
         program, *words = shlex.split(line)
         assert program == "zarr-core", line
         done = CliRunner().invoke(cli, words, env={"COLUMNS": "100"})
         self.status = done.exit_code
+        if file:
+            Path(file).write_bytes(done.stdout_bytes)
+            return ""
         return click.unstyle(done.output)
 
 

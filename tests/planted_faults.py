@@ -22,7 +22,7 @@ from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.corpus.case import Reject
 from zarr_conformance.evaluation.evaluate import evaluate
 from zarr_conformance.evaluation.response import Response
-from zarr_conformance.plugin_cases import capabilities_of, run_case
+from zarr_conformance.runner.in_process import capabilities_of, run_case
 from zarr_conformance.runner.protocol import create_request, read_store, write_store, written_values
 
 if TYPE_CHECKING:

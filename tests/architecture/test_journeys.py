@@ -9,7 +9,7 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "scripts" / "count_journeys.py"
 
 LIMITS = {
-    "read array[0:10, ::2] from a directory": 10,
+    "read array[0:10, ::2] from a directory": 8,
     "write a part of a shard": 24,
     "open new metadata with an ignored codec": 27,
     "copy a group": 41,

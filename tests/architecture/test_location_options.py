@@ -88,25 +88,29 @@ CALLS = {
     "zarr_core.array_from_metadata store": lambda at, path, o: zarr.array_from_metadata(
         at, shape=3, dtype="i2", chunks=2, **o
     ),
-    "zarr_core.check_consolidated group": lambda at, path, o: zarr.check_consolidated(at, **o),
-    "zarr_core.consolidate_metadata store": lambda at, path, o: zarr.consolidate_metadata(at, **o),
+    "zarr_formats.check_consolidated group": lambda at, path, o: zarr.check_consolidated(at, **o),
+    "zarr_formats.consolidate_metadata store": lambda at, path, o: zarr.consolidate_metadata(
+        at, **o
+    ),
     "zarr_core.create store": lambda at, path, o: zarr.create(3, store=at, path="y", **o),
     "zarr_core.create_array store": lambda at, path, o: zarr.create_array(
         at, path="y", shape=3, **o
     ),
     "zarr_core.create_group store": lambda at, path, o: zarr.create_group(at, path="y", **o),
-    "zarr_core.getsize store": lambda at, path, o: zarr.getsize(at, **o),
+    "zarr_transfer.getsize store": lambda at, path, o: zarr.getsize(at, **o),
     "zarr_core.group store": lambda at, path, o: zarr.group(at, **o),
-    "zarr_core.load store": lambda at, path, o: zarr.load(at, path="x", **o),
+    "zarr_transfer.load store": lambda at, path, o: zarr.load(at, path="x", **o),
     "zarr_core.open store": lambda at, path, o: zarr.open(at, **o),
     "zarr_core.open_array store": lambda at, path, o: zarr.open_array(at, "r", path="x", **o),
-    "zarr_core.open_consolidated store": lambda at, path, o: zarr.open_consolidated(at, **o),
+    "zarr_formats.open_consolidated store": lambda at, path, o: zarr.open_consolidated(at, **o),
     "zarr_core.open_group store": lambda at, path, o: zarr.open_group(at, "r", **o),
     "zarr_core.remove store": lambda at, path, o: zarr.remove(at, "x", **o),
     "zarr_core.resolve_store_path store": lambda at, path, o: zarr.resolve_store_path(at, **o),
-    "zarr_core.rmdir store": lambda at, path, o: zarr.rmdir(at, "x", **o),
-    "zarr_core.save store": lambda at, path, o: zarr.save(at, a=VALUES, b=VALUES, path="y", **o),
-    "zarr_core.unconsolidate_metadata store": lambda at, path, o: zarr.unconsolidate_metadata(
+    "zarr_transfer.rmdir store": lambda at, path, o: zarr.rmdir(at, "x", **o),
+    "zarr_transfer.save store": lambda at, path, o: zarr.save(
+        at, a=VALUES, b=VALUES, path="y", **o
+    ),
+    "zarr_formats.unconsolidate_metadata store": lambda at, path, o: zarr.unconsolidate_metadata(
         at, **o
     ),
     "zarr_transfer.convert source": lambda at, path, o: zarr.convert(at, {}, **o),
@@ -124,10 +128,6 @@ CALLS = {
     "zarr_transfer.plan_conversion dest": lambda at, path, o: zarr_transfer.plan_conversion(
         node(), at, dest_path="y", **o
     ),
-    "zarr_transfer.remove_documents source": lambda at, path, o: zarr_transfer.remove_documents(
-        at, 3, force=True, **o
-    ),
-    "zarr_transfer.rename store": lambda at, path, o: zarr.rename(at, "x", "y", **o),
     "zarr_stores.create_manifest store": lambda at, path, o: (
         zarr_stores.integrity.manifest.create_manifest(at, **o)
     ),
@@ -152,7 +152,6 @@ CALLS = {
     "zarr_xarray.Appender store": lambda at, path, o: zarr_xarray.Appender(
         at, "a", group="y", **o
     ).append(dataset()),
-    "zarr_xarray.LiveReader store": lambda at, path, o: zarr_xarray.LiveReader(at, **o),
     "zarr_xarray.to_zarr store": lambda at, path, o: zarr_xarray.to_zarr(
         dataset(), at, group="y", **o
     ),

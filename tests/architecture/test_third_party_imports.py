@@ -28,7 +28,7 @@ IMPORTED_BY = {
     "jsonschema": {"zarr_core.metadata.schema"},
     "importlib_metadata": {"zarr_core.registry.entry_points"},
     "pluggy": {"zarr_core.registry.hookspecs"},
-    "numcodecs": {"zarr_codecs._numcodecs", "zarr_compat.codecs"},
+    "numcodecs": {"zarr_codecs._numcodecs", "zarr_compat.codecs", "zarr_compat.v2_codecs"},
     "deflate": {"zarr_codecs._libdeflate"},
     "zstandard": {"zarr_codecs._zstandard"},
     "google_crc32c": {"zarr_codecs.crc32c"},
@@ -36,14 +36,14 @@ IMPORTED_BY = {
     "asyncio": {
         "zarr_bridge.zarr_python_codecs",
         "zarr_compat.async_store",
-        "zarr_compat.sync",
+        "zarr_compat.core_store",
         "zarr_stores.fsspec.calls",
         "zarr_xarray.lazy",
     },
     "fsspec": {"zarr_compat.storage", "zarr_stores.fsspec.location"},
     "h5py": {"zarr_import._h5py"},
     "icechunk": {"zarr_bridge.icechunk"},
-    "logging": {"zarr_compat.logging_store", "zarr_stores.wrappers.log"},
+    "logging": {"zarr_stores.wrappers.log"},
     "multiprocessing": {"zarr_import.reader_process"},
 }
 # Imported within functions, on first use.
@@ -56,7 +56,6 @@ LATE = ("zarr_codecs._libdeflate",)
 NOT_DECLARED = {
     "zarr_bridge": {"icechunk"},
     "zarr_compat": {"fsspec", "numcodecs", "zarr"},
-    "zarr_display": {"rich"},
     "zarr_stores": {"aiohttp", "botocore"},
 }
 
@@ -147,6 +146,7 @@ USERS = (
     "zarr_transfer",
     "zarr_dask",
     "zarr_display",
+    "zarr_formats.consolidate",
     "zarr_import",
     "zarr_stores.cache.recheck",
     "zarr_xarray",

@@ -77,13 +77,9 @@ def test_nodes_move(tmp_path, old, new):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in NO_ERASING])
-def test_keys_are_renamed_or_removed(tmp_path, kind):
+def test_keys_are_removed(tmp_path, kind):
     where = fill(place(kind, tmp_path / "x"), 2)
-    expected = contents(where, "g")
-    zarr.rename(where, "g", "new/place")
-    assert contents(where, "new/place") == expected
-    assert not contents(where, "g")
-    zarr.rmdir(where, "new")
+    zarr.rmdir(where, "g")
     assert set(contents(where)) == {".zgroup", ".zattrs"}
 
 
@@ -95,7 +91,6 @@ def test_operations_that_zip_does_not_support(tmp_path):
     for work in (
         lambda: zarr.copy(zarr.open(source)["g"], zarr.open(archive), overwrite=True),
         lambda: zarr.copy_all(zarr.open(source), archive, if_exists="replace"),
-        lambda: zarr.rename(archive, "g", "h"),
         lambda: zarr.rmdir(archive, "g"),
     ):
         with pytest.raises(StoreCapabilityError, match="cannot remove keys"):

@@ -14,6 +14,7 @@ import pytest
 from extension_arrays import forms
 from extension_outcomes import NO, YES, cell, same
 from extension_table import BEYOND, PEERS, rows
+from zarr_conformance.kit.specification import cases_of
 
 if TYPE_CHECKING:
     from extension_table import Row
@@ -58,6 +59,14 @@ def test_errors_have_a_reason() -> None:
 
 def test_the_columns_are_the_peers() -> None:
     assert set(PEERS) == set(interop_peers.PEERS)
+
+
+def test_extensions_without_another_implementation_have_cases_of_their_text() -> None:
+    alone = [row for row in ROWS if all(cell.now == NO for cell in row.cells.values())]
+    assert alone
+    assert {row.name for row in alone if not cases_of(row.kind, row.name)} == {
+        *("fanout", "suffix"),  # the tests of zarr-grids have the keys of their texts
+    }
 
 
 @each_row

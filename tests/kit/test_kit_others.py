@@ -10,7 +10,6 @@ from zarr_conformance.kit import (
     ChunkGridTests,
     ChunkKeyEncodingTests,
     FormatTests,
-    StorageTransformerTests,
     StoreTests,
 )
 from zarr_core import MemoryStore
@@ -191,12 +190,6 @@ class TestZip(StoreTests):
 
     def again(self, store, *, read_only):
         return ZipStore(store.path, read_only=read_only)
-
-
-class TestSharding(StorageTransformerTests):
-    name = "sharding"
-    configurations = [{"type": "indexed", "chunks_per_shard": [2, 2]}]
-    bad_configurations = [{"type": "indexed", "chunks_per_shard": [0, 2]}]
 
 
 class TestV3(FormatTests):

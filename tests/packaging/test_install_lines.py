@@ -27,7 +27,7 @@ EXAMPLES = {
 OWN = PROJECTS.keys() | EXAMPLES.keys()
 PAGES = [file for file in DOCUMENTS if has_snippets(file)]
 FAST = [ROOT / "README.md", ROOT / "docs" / "quick-start.md"]
-NEEDS_COMPILER = {"zarr-native", "zarr-stores[berkeleydb]"}
+NEEDS_COMPILER = {"zarr-native"}
 
 
 def each_page(pages):

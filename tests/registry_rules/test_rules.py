@@ -22,7 +22,6 @@ from situations import (
     stored_in_v3,
     use,
 )
-from zarr_core.extension import ExtensionDefinition, hookimpl
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 
 ROOT = Path(__file__).parents[2]
@@ -74,17 +73,8 @@ def test_a_rule(zarr_format, kind, name, expected, said, site):
         assert array[...].tolist() == DATA.tolist()
 
 
-class Choice:
-    def __init__(self, name):
-        self.name = name
-
-    @hookimpl
-    def zarr_choose_fallback(self, fallbacks):
-        return ExtensionDefinition(self.name)
-
-
-@each("fallbacks.txt", "case, names, policy, choice, expected, said")
-def test_a_fallback(case, names, policy, choice, expected, said, site):
+@each("fallbacks.txt", "case, names, policy, expected, said")
+def test_a_fallback(case, names, policy, expected, said, site):
     for arguments in distributions("draft", "data_type", CASES[case]):
         site(*arguments)
     broken = f"{URI}/broken"
@@ -95,16 +85,9 @@ def test_a_fallback(case, names, policy, choice, expected, said, site):
     }
     fallbacks = [known.get(item, item) for item in names.split(", ") if item != "-"]
     store = stored_in_draft("data_type", {"key": CASES[case].key, "fallback": fallbacks})
-    hook = None if choice == "-" else Choice(choice)
-    if hook:
-        zarr.register_hooks(hook)
-    try:
-        outcome, message, array = outcome_of(
-            lambda: zarr.open(store, path="a", mode="r+"), {"fallback": policy}
-        )
-    finally:
-        if hook:
-            zarr.unregister_hooks(hook)
+    outcome, message, array = outcome_of(
+        lambda: zarr.open(store, path="a", mode="r+"), {"fallback": policy}
+    )
     if expected.startswith("read as"):
         assert outcome == "left out"
         assert expected == f"read as {'r32' if array.dtype.kind == 'V' else array.dtype}"

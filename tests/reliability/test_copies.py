@@ -217,28 +217,6 @@ def has_everything(store: zarr.Store, path: str) -> bool:
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_keys_that_are_renamed(zarr_format, when):
-    expected = contents(build(zarr_format), "g/")
-    for fail_at in range(1, 300):
-        inner = build(zarr_format)
-        store = FailingStore(inner, fail_at, when, when == "before")
-        try:
-            zarr.rename(store, "g", "h")
-        except StoreError:
-            assert is_whole(inner, "g") or is_whole(inner, "h")
-            if list(inner.list_prefix("g/")):
-                zarr.rename(inner, "g", "h")
-            assert contents(inner, "h/") == expected
-            assert not list(inner.list_prefix("g/"))
-        else:
-            if fail_at > len(store.calls):
-                break
-    else:
-        pytest.fail("the renaming never came to its end")
-
-
-@pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize("work", ["delete", "rmdir"])
 def test_partly_removed_node_is_not_valid(zarr_format, work):
     for fail_at in range(1, 300):

@@ -5,6 +5,7 @@ imported the libraries, forks them.
 """
 
 import bz2
+import gc
 import gzip
 import json
 import lzma
@@ -12,6 +13,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 import zlib
 from contextlib import closing
@@ -22,6 +24,7 @@ import pytest
 import zarr_core as zarr
 from loopback import serving
 from zarr_codecs.crc32c import Crc32cCodec
+from zarr_stores.fsspec import FsspecStore
 from zarr_stores.object import ObjectStore
 
 LARGE = 3 << 26
@@ -294,3 +297,19 @@ def test_a_reader_of_a_claimed_length(server):
     store = ObjectStore.from_url(url, retry_config={"max_retries": 0})
     with pytest.raises(zarr.errors.StoreReadError, match="not enough memory"):
         store.get("c/0")
+
+
+def test_a_body_without_end_is_not_kept(server):
+    """fsspec keeps exceptions, with all local variables, until the next garbage collection."""
+    url, handler = server
+    handler.length = None
+    store = FsspecStore.from_url(f"fsspec+{url}")
+    limit = 1 << 22
+    gc.disable()
+    tracemalloc.start()
+    try:
+        assert store.get_limited("c/0", limit) == limit + 1
+        assert tracemalloc.get_traced_memory()[0] < limit
+    finally:
+        tracemalloc.stop()
+        gc.enable()

@@ -171,8 +171,6 @@ def test_a_value_that_is_replaced_while_it_is_read(store, direct):
 def test_a_key_that_goes_between_list_and_get(store, proxy):
     proxy.inject(faults.not_found(), method="GET")
     assert store.get("k") is None
-    proxy.inject(faults.not_found(), method="GET")
-    assert store.get_partial_values([("k", ByteRange(0))]) == [None]
 
 
 def test_objects_that_are_not_keys(s3_server, direct):

@@ -42,7 +42,6 @@ SHARED = {
     "lmdb": local("a.lmdb", "lmdb"),
     "dbm.sqlite3": local("a.dbm", backend="sqlite3"),
     "dbm.dumb": local("a.dbm", backend="dumb"),
-    "berkeley": local("a.dbm", "berkeleydb", backend="berkeley"),
     "redis": remote("redis_server", lambda it, name: f"{it.url}?prefix={name}"),
     "postgresql": remote("postgres_server", lambda it, name: f"{it.url}?table={name}"),
     "mongodb": remote(
@@ -64,7 +63,7 @@ EXCLUSIVE = {
 
 
 # Other databases in files than SQLite.
-SLOW = ("lmdb", "dbm.sqlite3", "dbm.dumb", "berkeley")
+SLOW = ("lmdb", "dbm.sqlite3", "dbm.dumb")
 
 
 @pytest.mark.parametrize(

@@ -10,67 +10,32 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "old_writers.py"
 
 
 @pytest.fixture
-def machine(tmp_path, monkeypatch):
-    """A machine without any interpreter; ``pyenv`` installs one in a root of pyenv."""
-    for name in ("home", "bin"):
-        (tmp_path / name).mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.delenv("PYENV_ROOT", raising=False)
-    monkeypatch.setattr(sys, "base_prefix", str(tmp_path / "usr"))
-
-    def program(path, text):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"#!/bin/sh\n{text}\n")
-        path.chmod(0o755)
-        return str(path)
-
-    return program
+def script(tmp_path, monkeypatch):
+    """The script, on a machine without any interpreter but this one."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = runpy.run_path(str(SCRIPT))
+    found["make"].__globals__["ROOT"] = tmp_path / "environments"
+    return found
 
 
-def find(versions=("3.6",)):
-    return runpy.run_path(str(SCRIPT))["find_python"](versions)
+@pytest.mark.parametrize(
+    ("text", "is_found"), [("echo 3.6", True), ("echo 3.7", False), ("exit 127", False)]
+)
+def test_an_interpreter_on_the_path_is_found_by_its_version(script, tmp_path, text, is_found):
+    python = tmp_path / "python3.6"
+    python.write_text(f"#!/bin/sh\n{text}\n")
+    python.chmod(0o755)
+    assert script["find_python"](("3.6",)) == (str(python) if is_found else None)
 
 
-def test_of_the_home_directory(machine, tmp_path):
-    python = machine(tmp_path / "home/.pyenv/versions/3.6.15/bin/python", "echo 3.6")
-    assert find() == python
+def test_this_interpreter_is_found(script):
+    version = "{}.{}".format(*sys.version_info)
+    assert script["find_python"](("3.6", version)) == sys.executable
 
 
-def test_of_the_variable(machine, tmp_path, monkeypatch):
-    python = machine(tmp_path / "else/versions/3.6.15/bin/python", "echo 3.6")
-    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "else"))
-    assert find() == python
-
-
-def test_of_another_user_whose_pyenv_is_on_the_path(machine, tmp_path, monkeypatch):
-    """The shim of python3.6 fails if no version is selected."""
-    machine(tmp_path / "other/.pyenv/bin/pyenv", "exit 0")
-    machine(tmp_path / "other/.pyenv/shims/python3.6", "exit 127")
-    python = machine(tmp_path / "other/.pyenv/versions/3.6.15/bin/python", "echo 3.6")
-    folders = [tmp_path / "other/.pyenv" / name for name in ("shims", "bin")]
-    monkeypatch.setenv("PATH", ":".join(map(str, folders)))
-    assert find() == python
-
-
-def test_beside_the_interpreter_that_runs(machine, tmp_path, monkeypatch):
-    python = machine(tmp_path / "x/versions/3.6.15/bin/python", "echo 3.6")
-    monkeypatch.setattr(sys, "base_prefix", str(tmp_path / "x/versions/3.11.7"))
-    assert find() == python
-
-
-def test_an_interpreter_of_another_version_is_not_taken(machine, tmp_path):
-    machine(tmp_path / "home/.pyenv/versions/3.6.15/bin/python", "echo 3.7")
-    assert find() is None
-
-
-def test_missing_interpreter_lists_searched_locations(machine, tmp_path, capsys):
-    script = runpy.run_path(str(SCRIPT))
-    script["make"].__globals__["ROOT"] = tmp_path
+def test_a_missing_interpreter_is_an_error_for_a_required_environment(script, capsys):
     assert script["main"]([".venv-zarr1"]) == 0
-    told = capsys.readouterr().err
-    assert "Python 3.6 is neither on PATH nor in " in told
-    assert str(tmp_path / "home/.pyenv/versions") in told
+    assert "Python 3.6 is not on PATH" in capsys.readouterr().err
     script["make"].__globals__["find_python"] = lambda versions: None
     assert script["main"]([".venv-zarr2"]) == 1
     assert script["main"](["--optional", ".venv-zarr2"]) == 0

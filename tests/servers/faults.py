@@ -136,11 +136,6 @@ def ignore_range() -> Fault:
     return Fault("ignore_range")
 
 
-def corrupt(at: int = 0) -> Fault:
-    """Flip one bit of the body."""
-    return Fault("corrupt", at)
-
-
 @dataclass(slots=True)
 class Rule:
     """A fault and the requests to which it applies.

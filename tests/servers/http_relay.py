@@ -193,9 +193,6 @@ class HttpRelay:
         number = int(fault.number)
         if fault.kind == "wrong_length":
             head.set(b"content-length", b"%d" % max(len(content) + number, 0))
-        elif fault.kind == "corrupt" and content:
-            at = number % len(content)
-            content = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
         elif fault.kind in ("reset", "truncate", "stall"):
             content = content[:number]
         writer.write(head.encode() + content)

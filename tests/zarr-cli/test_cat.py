@@ -3,9 +3,7 @@
 import csv
 import io
 import json
-import os
 from math import prod
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -149,33 +147,3 @@ def test_preview_reads_only_the_corners():
     assert preview(array, parse_selection("", array.shape)).splitlines()[0] == "[[7 7 7 ... 7 7 1]"
     assert preview(array, parse_selection("505,500:503", array.shape)) == "[3 3 3]"
     assert preview(array, parse_selection("0,999000:", array.shape)).endswith("7 7 1]")
-
-
-# --- output files ---
-
-
-def test_failed_output_keeps_the_old_file(tmp_path, command):
-    location = tmp_path / "a.zarr"
-    zarr.create_array(location, data=np.arange(3 << 22), chunks=1 << 22)  # one block per chunk
-    chunk = location / "c/2"
-    chunk.write_bytes(chunk.read_bytes()[:-9])
-    kept, new = tmp_path / "kept", tmp_path / "new"
-    kept.write_text("of yesterday")
-    for target in (kept, new):
-        assert "c/2" in command("cat", location, "-f", "npy", "-O", target, status=1)
-    assert kept.read_text() == "of yesterday"
-    assert sorted(tmp_path.iterdir()) == [location, kept]
-
-
-def test_mode_and_symlink_are_kept(tmp_path, command):
-    zarr.create_array(tmp_path / "a.zarr", data=[1, 2])
-    real, link = tmp_path / "real", tmp_path / "link"
-    real.write_text("old")
-    real.chmod(0o640)
-    link.symlink_to(real)
-    command("cat", tmp_path / "a.zarr", "-O", link)
-    assert (link.is_symlink(), real.read_text(), real.stat().st_mode & 0o777) == (
-        True, "1\n2\n", 0o640,
-    )  # fmt: skip
-    command("cat", tmp_path / "a.zarr", "-O", os.devnull)
-    assert Path(os.devnull).is_char_device()

@@ -1,6 +1,5 @@
 """``zarr-core check``: damaged, truncated and missing chunks, unmanaged keys."""
 
-import json
 import os
 from pathlib import Path
 
@@ -164,38 +163,3 @@ def test_unmanaged_keys_of_the_draft(here):
     paths = ["", "height", "north", "north/temperature"]
     found = unmanaged_keys(store, format_named("draft"), ["", "north"], set(paths))
     assert found == ["data/stray/", "meta/north/stray.txt", "meta/stray"]
-
-
-# --- expected metadata ---
-
-
-def test_metadata_is_compared_with_a_file(here, command, query):
-    expected = {"data_type": "int32", "codecs": ["zstd"], "attributes": {"units": "km"}}
-    Path("like.json").write_text(json.dumps(expected))
-    zarr.create_array("made.zarr", shape=4, dtype="int32", attributes={"units": "m"})
-    found = query("check", "made.zarr", "--like", "like.json", status=1)
-    assert found["arrays"][0]["differences"] == ['/attributes/units: is "m", not "km"']
-    assert not found["sound"]
-    shown = command("check", "made.zarr", "--like", "like.json", status=1)
-    assert 'differs   /attributes/units: is "m", not "km"' in shown
-    assert "not sound: nothing read in 1 array; 0 damaged; 1 array not as expected" in shown
-    zarr.open("made.zarr").attrs["units"] = "km"
-    assert "\nsound: " in command("check", "made.zarr", "--like", "like.json")
-    assert command("check", "made.zarr", "--like", "like.json", "--meta-only").count("\n") == 1
-    assert query("check", "made.zarr")["arrays"][0]["differences"] == []
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('{"shap": [4]}', "/shap"),
-        ('{"shape": 4}', "/shape: must be an array"),
-        ("[4]", "must be a JSON object"),
-        ("{", "like.json"),
-    ],
-)
-def test_invalid_expectations_are_reported(content, message, here, command):
-    Path("like.json").write_text(content)
-    shown = command("check", "3.zarr", "--like", "like.json", status=1)
-    assert message in shown
-    assert "Traceback" not in shown

@@ -38,13 +38,13 @@ def test_each_key_that_differs_is_named(survey, command, query):
     (survey / "notes.txt").write_text("new")
     shown = command("verify", "survey.zarr", "--manifest", "m.jsonl", status=1)
     assert "missing    height/c/0/0" in shown
-    assert "misplaced  height/c/0/1  has the value of 'height/c/1/1'" in shown
+    assert "content    height/c/0/1  has another content than in the manifest" in shown
     assert "unexpected notes.txt".replace(" ", "") in shown.replace(" ", "")
     assert "not sound: 6 keys" in shown
     document = query("verify", "survey.zarr", "--manifest", "m.jsonl", status=1)
     assert document["sound"] is False
     assert [(it["key"], it["kind"]) for it in document["problems"]] == [
-        ("height/c/0/0", "missing"), ("height/c/0/1", "misplaced"), ("notes.txt", "unexpected"),
+        ("height/c/0/0", "missing"), ("height/c/0/1", "content"), ("notes.txt", "unexpected"),
     ]  # fmt: skip
 
 

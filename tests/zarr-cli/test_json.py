@@ -31,8 +31,6 @@ COMMANDS = {
     "convert": ["2.zarr", "new.zarr"],
     "rechunk": ["3.zarr#height", "new.zarr", "-c", "all"],
     "consolidate": ["3.zarr"],
-    "migrate v3": ["2.zarr"],
-    "remove-metadata": ["v2", "2.zarr", "--force"],
     "import": ["elements.npy", "new.zarr"],
     "extensions": ["gzip"],
 }
@@ -41,7 +39,6 @@ COMMANDS = {
 WITHOUT = {
     "attrs set": "prints nothing",
     "attrs rm": "prints nothing",
-    "completion": "prints a script for a shell",
     "serve": "does not end; tested in test_serve.py",
 }
 

@@ -239,8 +239,10 @@ def test_zarr_format_option(here, query, command):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(shell, command):
-    assert "_ZARR_CORE_COMPLETE" in command("completion", shell)
+def test_completion_scripts(shell):
+    instruction = {"_ZARR_CORE_COMPLETE": f"{shell}_source"}
+    done = CliRunner().invoke(cli, prog_name="zarr-core", env=instruction)
+    assert f"{shell}_complete" in done.stdout
 
 
 def test_completion(here):

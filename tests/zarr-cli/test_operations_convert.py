@@ -103,34 +103,21 @@ def test_convert_formats(run):
     )
 
 
-def test_migrate_and_remove_metadata(run):
+@pytest.mark.parametrize("steps", [1, 2])
+def test_conversion_in_place_removes_the_old_metadata(run, steps):
     root, t = weather(2)
     zarr.consolidate_metadata(root)
-    run("migrate", "v3", "w.zarr", "--dry-run")
+    run("convert", "w.zarr", "--dry-run", "--remove-source")
     assert not os.path.exists("w.zarr/zarr.json")
-    assert "its chunks would be lost" in run("remove-metadata", "v2", "w.zarr", status=1)
-    run("migrate", "v3", "w.zarr")
-    assert zarr.open("w.zarr", zarr_format=2)["air/t"].shape == t.shape
-    gone = json.loads(run("remove-metadata", "v2", "w.zarr", "--dry-run", "--json"))["documents"]
-    assert {key.rpartition("/")[2] for key in gone} == {
-        ".zarray",
-        ".zattrs",
-        ".zgroup",
-        ".zmetadata",
-    }
-    assert run("remove-metadata", "v2", "w.zarr").endswith("documents of version 2 removed\n")
+    if steps == 2:
+        run("convert", "w.zarr")
+        assert zarr.open("w.zarr", zarr_format=2)["air/t"].shape == t.shape
+    run("convert", "w.zarr", "--remove-source")
     assert not list(Path("w.zarr").rglob(".z*"))
-    assert np.array_equal(zarr.open("w.zarr")["air/t"][...], t)
-    assert "no node of version 2 or 1" in run("migrate", "v3", "w.zarr", status=1)
-    run("remove-metadata", "v3", "w.zarr", "--force")
-    assert not list(Path("w.zarr").rglob("zarr.json"))
     assert list(Path("w.zarr").rglob("0.0.0"))
-
-
-def test_migrate_with_remove_v2_metadata(run):
-    _, t = weather(2)
-    run("migrate", "v3", "w.zarr", "--remove-v2-metadata")
-    assert not list(Path("w.zarr").rglob(".z*"))
+    assert np.array_equal(zarr.open("w.zarr")["air/t"][...], t)
+    run("convert", "w.zarr", "--zarr-format", "2", "--remove-source")
+    assert not list(Path("w.zarr").rglob("zarr.json"))
     assert np.array_equal(zarr.open("w.zarr")["air/t"][...], t)
 
 
@@ -152,6 +139,9 @@ def test_import(run):
     run("import", "v.npy", "v.zarr", "-c", "10,10", "-z", "gzip:1")
     assert np.array_equal(zarr.open("v.zarr")[...], values)
     assert zarr.open("v.zarr").chunks == (10, 10)
+    assert "--overwrite removes it first" in run("import", "v.npy", "v.zarr", status=1)
+    run("import", "v.npy", "v.zarr", "-c", "all,5", "--overwrite", "-z", "none")
+    assert (zarr.open("v.zarr").chunks, zarr.open("v.zarr").compressors) == ((20, 5), ())
 
 
 def test_import_timeout(run, tmp_path):

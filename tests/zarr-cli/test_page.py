@@ -148,7 +148,7 @@ def test_image_has_the_colours_of_its_values(page, server):
     assert pixel(page, "canvas.picture", 5.5 / 24, 7.5 / 32)[3] == 0
 
 
-def test_pointer_and_keyboard_move_the_window(page, server):
+def test_buttons_and_keyboard_move_the_window(page, server):
     go(page, server, "cube?view=values")
     page.wait_for_selector(".stage canvas")
     page.get_by_label("index of dimension 0").fill("1")
@@ -163,11 +163,7 @@ def test_pointer_and_keyboard_move_the_window(page, server):
     page.wait_for_selector(".part:has-text('dimension 1: 8 to 32, dimension 2: 13 to 37')")
     assert page.evaluate("document.activeElement.title") == "Zoom in"
     page.wait_for_selector(".values[aria-busy=false]")
-    box = page.locator("canvas.picture").bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 10, steps=3)
-    page.mouse.up()
+    page.get_by_role("button", name="Move down").press("Enter")
     page.wait_for_selector(".part:has-text('dimension 1: 15 to 39, dimension 2: 13 to 37')")
     page.focus("canvas.picture")
     page.keyboard.press("-")
@@ -274,9 +270,6 @@ def test_problems_have_pointers(page, server):
     assert page.inner_text(".pointer") == "/data_type"
     page.get_by_role("tab", name="Documents").click()
     page.wait_for_selector("mark:has-text('data_type')")
-    go(page, server)
-    page.get_by_role("button", name="Check every node below").click()
-    page.wait_for_selector("h4:has-text('/wrong')")
     go(page, server, "not/there")
     assert "no node at '/not/there'" in page.inner_text("main .error")
     page.get_by_role("link", name="root of the store").click()
@@ -301,11 +294,6 @@ def test_light_dark_and_narrow(page, server):
     page.emulate_media(color_scheme="dark")
     dark = ground()
     assert light != dark
-    page.get_by_label("Colours").select_option("light")
-    assert ground() == light
-    page.reload()
-    page.wait_for_selector("canvas.picture")
-    assert ground() == light
     page.set_viewport_size({"width": 400, "height": 700})
     for route in ("", "deep/er/image", "deep/er/image?view=values", "cube?view=chunks", "wrong"):
         go(page, server, route)

@@ -421,7 +421,6 @@ def test_errors_do_not_contain_the_store_location(tmp_path):
             ("/__zarr_core__/node?path=" + "x" * 300, 414),
             ("/__zarr_core__/node?path=damaged", 200),
             ("/__zarr_core__/window?path=damaged", 500),
-            ("/__zarr_core__/problems?path=damaged", 200),
         ):
             found, headers, body = ask(server, target)
             assert (target, found) == (target, status)

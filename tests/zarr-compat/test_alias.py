@@ -11,9 +11,8 @@ import pytest
 import zarr_compat
 from zarr_compat.__main__ import main
 from zarr_compat.alias import EXTENDED_MODULES, MODULES
-from zarr_compat.zarr_python import SUBSTITUTED_MODULES
 
-ALL = [*MODULES, *EXTENDED_MODULES, *SUBSTITUTED_MODULES]
+ALL = [*MODULES, *EXTENDED_MODULES]
 ROOT = Path(__file__).parents[2]
 
 
@@ -33,7 +32,7 @@ def test_modules_are_installed_and_removed(no_zarr_python):
 
         assert sys.modules["zarr"] is zarr
         assert zarr.storage.MemoryStore is MemoryStore
-        for name in {*ALL} - {"zarr.testing"}:  # which declares marks of pytest
+        for name in ALL:
             assert import_module(name) is sys.modules[name]
         with pytest.raises(ModuleNotFoundError, match=r"zarr\.nothing"):
             import zarr.nothing

@@ -1,4 +1,4 @@
-"""Stores of zarr-python's interface in front of stores of the core, without zarr-python."""
+"""Stores of zarr-python's interface in front of stores of the core."""
 
 import asyncio
 import threading
@@ -6,10 +6,10 @@ import time
 
 import pytest
 from counting_store import CountingStore
-from zarr_compat import storage, sync, v2_storage
-from zarr_compat.buffer import default_buffer_prototype
+from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
+from zarr.core.buffer import default_buffer_prototype
+from zarr_compat import storage, v2_storage
 from zarr_compat.core_store import CoreStore
-from zarr_compat.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
 from zarr_core.extension import StoreError
 from zarr_core.stores.memory import MemoryStore
 
@@ -98,30 +98,3 @@ class _Slow(CountingStore):
         if self.inner.exists(key):
             raise StoreError("the value was replaced", store=self, key=key)
         super().set(key, value)
-
-
-def test_sync_within_its_event_loop_is_an_error():
-    async def inner():
-        return 1
-
-    async def outer():
-        return sync.sync(inner())
-
-    with pytest.raises(RuntimeError, match="in the event loop that runs it"):
-        sync.sync(outer(), timeout=30)
-    assert sync.sync(inner()) == 1
-
-
-def test_a_coroutine_that_takes_too_long_is_cancelled():
-    cancelled = threading.Event()
-
-    async def slow():
-        try:
-            await asyncio.sleep(60)
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
-
-    with pytest.raises(TimeoutError):
-        sync.sync(slow(), timeout=0.1)
-    assert cancelled.wait(10)

@@ -9,13 +9,12 @@ from pathlib import Path
 import fsspec
 import numpy as np
 import pytest
+import zarr
 import zarr_core
 from zarr_compat import api, errors, storage
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import StoreError
 from zarr_python_programs import PROGRAMS
-
-zarr = pytest.importorskip("zarr", reason="zarr-python is not installed")
 
 SCRIPT = Path(__file__).with_name("zarr_python_programs.py")
 

@@ -2,9 +2,11 @@
 
 import ast
 import json
+import os
 import sys
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from servers import process_tree
@@ -18,10 +20,17 @@ from zarr_conformance.adapters.adapter import (
     dtype_of,
     index,
 )
+from zarr_conformance.adapters.zarr_core import ZarrCore
+from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.runner.adapter_process import (
     AdapterDiedError,
     AdapterProcess,
     AdapterTimeoutError,
+)
+from zarr_conformance.runner.protocol import create_request
+
+SCHEMA = json.loads(
+    (Path(__file__).parents[2] / "schemas" / "conformance" / "protocol.json").read_text("utf-8")
 )
 
 NOISY = """
@@ -233,3 +242,45 @@ def test_requests_are_lines_of_json(talk):
     line = process.request(PATIENCE, "open", path="a\nb é")["result"]["line"]
     assert json.loads(line) == {"id": 1, "operation": "open", "path": "a\nb é"}
     assert json.loads(process.request(PATIENCE, "read")["result"]["line"])["id"] == 2
+
+
+# --- the schema of the protocol ---
+
+
+def validator(name):
+    """A validator of a part of a message."""
+    return jsonschema.Draft202012Validator({**SCHEMA, "$ref": f"#/$defs/{name}", "anyOf": [{}]})
+
+
+def test_the_schema_has_all_operations():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    names = {it.removeprefix("request-") for it in SCHEMA["$defs"] if it.startswith("request-")}
+    assert names == {*ZarrCore.operations, "capabilities"}
+
+
+def test_requests_of_all_cases_are_valid(tmp_path):
+    validators = {name: validator(f"request-{name}") for name in ZarrCore.operations}
+    for case in all_cases():
+        paths = [tmp_path / it for it in ("store", "into", "values")]
+        request = {"id": 1, "operation": case.operation, **create_request(case, *paths)}
+        request = json.loads(json.dumps(request))
+        assert [*validators[case.operation].iter_errors(request)] == [], case.id
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("result-open", {"node_type": "group", "shape": [-1]}),
+        ("result-open", {"node_type": "tree"}),
+        ("result-open", {"node_type": "array", "shape": [1.5], "attributes": []}),
+        ("result-open", {"node_type": "array", "dimension_names": [None, 1]}),
+        ("result-list", {"members": {"a": "array", "b": "x"}}),
+        ("result-validate", {"valid": 1, "problems": [{"pointer": "/a"}]}),
+        ("response", {"id": 1}),
+        ("response", {"id": 1, "result": {}, "error": {}}),
+        ("error", {"category": "x", "type": "", "message": ""}),
+    ],
+)
+def test_messages_of_another_form_are_invalid(name, value):
+    assert not validator(name).is_valid(value)

@@ -4,11 +4,13 @@ import gzip
 import io
 import json
 import tarfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
+from built_once import built_once
 from zarr_conformance.corpus import archive
 from zarr_conformance.corpus.archive import (
     CorpusError,
@@ -22,15 +24,14 @@ from zarr_conformance.corpus.build import all_cases, build
 from zarr_conformance.corpus.case import Accept, Case, Node, Reject, Values
 
 ROOT = Path(__file__).parents[2]
-IDS = Path(__file__).with_name("released_case_ids.txt")
+RELEASED = Path(__file__).with_name("released_cases.txt")
 SCHEMA = json.loads((ROOT / "schemas" / "conformance" / "cases.json").read_text("utf-8"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def packed(tmp_path_factory):
-    file = tmp_path_factory.mktemp("corpus") / "corpus.tar.gz"
-    build(file)
-    return file
+    folder = built_once(tmp_path_factory, "corpus", lambda folder: build(folder / "corpus.tar.gz"))
+    return folder / "corpus.tar.gz"
 
 
 def test_every_case_survives_the_archive(packed):
@@ -46,8 +47,10 @@ def test_every_case_survives_the_archive(packed):
 
 
 def test_the_archive_is_reproducible_and_small(packed, tmp_path):
-    build(tmp_path / "again.tar.gz")
-    assert (tmp_path / "again.tar.gz").read_bytes() == packed.read_bytes()
+    some = list(all_cases())[::20]
+    for name in ("one.tar.gz", "two.tar.gz"):
+        build(tmp_path / name, some)
+    assert (tmp_path / "one.tar.gz").read_bytes() == (tmp_path / "two.tar.gz").read_bytes()
     assert packed.stat().st_size < 1_000_000
 
 
@@ -74,11 +77,16 @@ def test_cases_are_valid_by_their_schema(packed):
     assert [(list(it.absolute_path), it.message) for it in problems] == []
 
 
-def test_released_ids_exist():
-    """An id is never removed or used for another test; add new ids when they are released."""
-    released = IDS.read_text("utf-8").split()
-    assert sorted(set(released) - {it.id for it in all_cases()}) == []
-    assert released == sorted(set(released))
+@pytest.mark.skipif("ng" in zlib.ZLIB_RUNTIME_VERSION, reason="it compresses to other bytes")
+def test_released_cases_do_not_change():
+    """A case is never removed, and its id not used for another test.
+
+    Add new cases when they are released; write the new digest of a case that was wrong.
+    """
+    released = dict(line.split() for line in RELEASED.read_text("utf-8").splitlines())
+    digests = {it.id: case_digest(it)[:12] for it in all_cases()}
+    assert {name: digests.get(name) for name in released} == released
+    assert list(released) == sorted(released)
 
 
 def test_ids_are_portable_names_of_directories():

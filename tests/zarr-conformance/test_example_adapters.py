@@ -11,7 +11,6 @@ from servers.requirement import unavailable
 from waits import PATIENCE
 from zarr_conformance.corpus.build import all_cases, build
 from zarr_conformance.runner.adapter_process import Limits
-from zarr_conformance.runner.check_adapter import check_adapter
 from zarr_conformance.runner.run import Implementation, run
 
 ROOT = Path(__file__).parents[2]
@@ -40,16 +39,15 @@ def python(tmp_path):
     return [sys.executable, str(tmp_path / "adapter.py")]
 
 
-CASES = ("v3-core/array/plain", "v3-core/array/no-document", "v3-core/array/without-codecs")
+CASES = (
+    *("v3-core/array/plain", "v3-core/array/no-document", "v3-core/array/without-codecs"),
+    *("v3-chunks/selection/row", "v3-chunks/selection/steps"),
+)
 
 
 @pytest.mark.parametrize("language", ["javascript", "python"])
 def test_example_adapter(language, request, tmp_path):
     command = request.getfixturevalue(language)
-    faults = {it.name: it.problem for it in check_adapter(command, PATIENCE) if not it.skipped}
-    # The small implementation reads arrays with one chunk, and only little-endian elements.
-    expected = {"capabilities"} if language == "python" else set(faults)
-    assert {name for name in expected if faults[name]} == set(), faults
     cases = [it for it in all_cases() if it.id in CASES]
     build(tmp_path / "corpus", cases)
     limits = Limits(seconds=PATIENCE)
@@ -57,5 +55,5 @@ def test_example_adapter(language, request, tmp_path):
     grades = {it.case.id: it.verdict.grade for it in done.outcomes}
     if language == "javascript":
         assert grades == dict.fromkeys(CASES, "pass")
-    else:
+    else:  # its small implementation reads arrays with one chunk
         assert grades["v3-core/array/no-document"] == "pass"

@@ -21,10 +21,7 @@ SHARED = """        import time
 CREATE = "return store_new(store, _key(path), lambda: self._bytes(metadata))"
 NO_CHILDREN = "    def child_names(self, store, path): return iter(())\n\n"
 HOOK = "    @hookimpl\n    def zarr_check_metadata"
-SELECT = "    @hookimpl\n    def zarr_select_provider(self, providers): return providers[0]\n\n"
 SUPPLY = "    @hookimpl\n    def zarr_supply_extension(self, extension_point): return extension_point\n\n"
-FALLBACK = "    @hookimpl\n    def zarr_choose_fallback(self, fallbacks): return fallbacks\n\n"
-USED = "    @hookimpl\n    def zarr_extension_used(self, provider): provider.module[9]\n\n"
 
 MUTANTS = [
     # kind, what is replaced in the code or the schema, by what, the tests that must fail
@@ -120,10 +117,7 @@ MUTANTS = [
     ("hooks", "name is not None and", "", "metadata_is_not_modified"),
     ("hooks", "name != name.lower()", "False", "rejected_metadata_raises"),
     ("hooks", "name != name.lower()", "name.lower()", "accepted_metadata_opens"),
-    ("hooks", HOOK, SELECT + HOOK, "selection_ignores_provider_order"),
     ("hooks", HOOK, SUPPLY + HOOK, "other_names_are_not_supplied"),
-    ("hooks", HOOK, FALLBACK + HOOK, "chosen_fallback_is_valid"),
-    ("hooks", HOOK, USED + HOOK, "extension_used_accepts_any_call"),
     ("display", "def html(", "def htm(", "html_of_all_objects"),
     ("display", "{escape(text)}", "{text}", "names_and_values_are_escaped"),
     ("display", 'escape_controls(repr(shown), keep="\\n")', "repr(shown) + (''.join(shown) if hasattr(shown, 'keys') else '')", "names_and_values_are_escaped"),

@@ -12,7 +12,7 @@ import pytest
 from planted_faults import CASES, Fault, change, finds, put, refuses
 from zarr_conformance.adapters.zarr_core import ZarrCore
 from zarr_conformance.corpus.case import Accept
-from zarr_conformance.plugin_cases import capabilities_of, run_case
+from zarr_conformance.runner.in_process import capabilities_of, run_case
 
 
 @cache

@@ -1,17 +1,20 @@
-"""Results as JSON, JUnit XML and text."""
+"""Results as JSON, JUnit XML, HTML and text."""
 
 import json
+import re
 from dataclasses import replace
+from html import unescape
 from xml.etree import ElementTree
 
 import pytest
+from zarr_conformance.clauses.clause import clauses
 from zarr_conformance.corpus import v3_array
 from zarr_conformance.corpus.archive import corpus_digest
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.corpus.case import Accept, Case, Node, Reject
 from zarr_conformance.evaluation.response import Response, Verdict
 from zarr_conformance.report.coverage import coverage
-from zarr_conformance.report.details import details
+from zarr_conformance.report.html import html
 from zarr_conformance.report.junit import junit
 from zarr_conformance.report.results import (
     ImplementationResults,
@@ -29,6 +32,7 @@ from zarr_conformance.report.summary import (
     summary_line,
     violations,
 )
+from zarr_conformance.report.terminal import show_case
 from zarr_conformance.report.text import pretty_json, printable, truncate
 from zarr_conformance.runner.run import Outcome, Run
 
@@ -223,6 +227,29 @@ def test_junit():
     assert list(tests[-1]) == []
 
 
+def test_html():
+    hostile = '</pre></details><script>document.title="owned"</script>\u2028'
+    wrong = Result(CORPUS[0].id, "fail", f"wrong {hostile}", observed={hostile: [hostile]})
+    known = replace(some(fail=2).results[1], known="long known")
+    bad = replace(some("bad"), results=(wrong, known, *some().results[2:]), version=hostile)
+    page = html([some(), bad], CORPUS)
+    assert html([some(), bad], CORPUS) == page
+    assert "default-src 'none'" in page
+    assert not re.findall(r"<script|\bon\w+=|@import|src=|url\(|\u2028", page)
+    assert page.count("<li>some 1.2: 40 passed of 40 judged") == 1
+    rows = {row.split("</a>")[0].rpartition(">")[2]: row for row in page.split("\n<tr>")}
+    assert rows.keys() >= clauses().keys()
+    for clause in CORPUS[0].clauses:
+        assert 'class="pass">✓ ' in rows[clause]
+        assert f'class="fail"><a href="#1/{CORPUS[0].id}">✗ ' in rows[clause]
+    first, second = re.findall(r'<details id="(.*?)"><summary>', page)
+    assert (first, second) == (f"1/{CORPUS[0].id}", f"1/{CORPUS[1].id}")
+    shown = unescape(page[page.index("<details") :])
+    for part in ("wrong </pre>", "known: long known", CORPUS[0].summary, '"zarr_format": 3'):
+        assert part in shown
+    assert f"zarr-conformance run --command 'node a.mjs' --only {CORPUS[0].id} --verbose" in shown
+
+
 def test_coverage_has_gaps():
     covered = coverage(CORPUS)
     shape = covered["v3-core.array.shape"]
@@ -236,15 +263,15 @@ def test_coverage_has_gaps():
 
 
 def test_documents_are_not_formatted_if_details_would_be_lost():
-    def texts(data):
+    def shown(data):
         case = Case("a/b/c", (), "It is.", "open", Accept(), {"zarr.json": data})
-        return details(case)["texts"], details(case)["stored"]
+        return show_case(case).partition("zarr.json\n")[2].partition("\n\nexpected")[0].strip()
 
     twice = b'{"a": 1, "a": 2}'
-    assert texts(twice) == ({"zarr.json": twice.decode()}, {})
-    assert texts(b"{") == ({"zarr.json": "{"}, {})
-    assert texts(b"\xff") == ({}, {"zarr.json": {"bytes": 1, "head": "ff"}})
-    assert texts(b"[" * 100_000)[0]["zarr.json"].endswith("more characters)")
+    assert shown(twice) == twice.decode()
+    assert shown(b"{") == "{"
+    assert shown(b"\xff") == "1 bytes: ff"
+    assert shown(b"[" * 100_000).endswith("more characters)")
 
 
 def test_pretty_json():

@@ -10,10 +10,10 @@ from zarr_conformance.evaluation.evaluate import evaluate
 from zarr_conformance.evaluation.response import Response
 from zarr_conformance.kit import BytesToBytesCodecTests
 from zarr_conformance.kit.specification import broken_cases, cases_of
-from zarr_conformance.plugin_cases import capabilities_of, run_case
 from zarr_conformance.report.results import Result
 from zarr_conformance.report.summary import failed_clauses
 from zarr_conformance.runner.extension_support import ExtensionSupport
+from zarr_conformance.runner.in_process import capabilities_of, run_case
 from zarr_core.extension import ExtensionDefinition, create_extension
 
 CASES = {case.id: case for case in all_cases()}

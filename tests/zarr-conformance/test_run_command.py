@@ -91,7 +91,7 @@ def test_baseline(credulous, tmp_path, capsys):
 
 
 def test_output_files(credulous, tmp_path, capsys, monkeypatch):
-    few = select_cases(list(all_cases()), ["v3-core/group/*"])  # test_report_page has all cases
+    few = select_cases(list(all_cases()), ["v3-core/group/*"])
     for module in ("corpus.build", "runner.run_command", "report.commands"):
         monkeypatch.setattr(f"zarr_conformance.{module}.all_cases", lambda: iter(few))
     files = {it: tmp_path / f"results.{it}" for it in ("json", "junit", "html")}

@@ -103,13 +103,6 @@ def test_copying_keys(root, requests):
     assert zarr.open(dest)["g/h/b"][...].tolist() == [*range(6)]
 
 
-def test_renaming_keys(root):
-    zarr.rename(root.store, "g", "other")
-    assert len(written_last(root.store)) == 5
-    assert len(removed_first(root.store)) == 5
-    assert root["other/h/b"][...].tolist() == [*range(6)]
-
-
 def whole(root, path):
     node = root[path] if path else root
     if isinstance(node, zarr.Array):
@@ -140,12 +133,11 @@ def test_moving(root, function):
     assert len(removed_first(root.store)) == 5
 
 
-@pytest.mark.parametrize("how", ["erase", "move", "rename", "copy_store", "rmdir"])
+@pytest.mark.parametrize("how", ["erase", "move", "copy_store", "rmdir"])
 def test_state_after_interruption_is_consistent(acme, how):
     work = {
         "erase": lambda store, _: zarr.open_group(store, "r+").__delitem__("g"),
         "move": lambda store, _: zarr.open_group(store, "r+").move("g", "new/place"),
-        "rename": lambda store, _: zarr.rename(store, "g", "new"),
         "copy_store": lambda store, dest: zarr.copy_store(store, dest),
         "rmdir": lambda store, _: zarr.rmdir(store, "g"),
     }[how]

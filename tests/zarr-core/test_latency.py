@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import zarr_core as zarr
+from failing_store import FaultyStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from waits import LATENCIES
 from zarr_core.config import config
 from zarr_core.extension import StoreError
-from zarr_stores.wrappers.faults import FaultyStore
 
 REQUESTS = 32
 MOST = 256  # for requests that issue further requests: members of groups, parts of shards

@@ -15,8 +15,7 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import MetadataValidationError, UnsupportedFieldError
 from zarr_core.formats.v3 import V3
 from zarr_core.metadata.array import ArrayMetadata
-from zarr_core.metadata.consolidated import ConsolidatedMetadata
-from zarr_core.metadata.group import GroupMetadata
+from zarr_core.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr_core.metadata.node import valid_node
 
 EXAMPLES = Path(__file__).parents[2] / "schemas" / "examples" / "valid"

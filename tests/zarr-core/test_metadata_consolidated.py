@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core import strictjson
 from zarr_core.errors import MetadataValidationError
-from zarr_core.metadata.consolidated import ConsolidatedMetadata, Difference
-from zarr_core.metadata.group import GroupMetadata
+from zarr_core.metadata.group import ConsolidatedMetadata, GroupMetadata
 
 ARRAY = {
     "zarr_format": 3,
@@ -49,43 +48,7 @@ def test_copies_are_not_copied_again():
 def test_paths_are_those_of_the_documents_whatever_they_hold():
     broken = {"zarr_format": 3, "node_type": "banana"}
     consolidated = ConsolidatedMetadata.from_documents({**DOCUMENTS, "bad": broken})
-    assert "b/c" in consolidated
-    assert "c" not in consolidated
     assert list(consolidated.entries) == ["a", "b", "b/c", "b/c2", "bad"]
-
-
-def test_nested_groups_may_have_copies_of_their_own():
-    # As written by zarr-python: empty consolidated metadata, or null.
-    envelope = {"kind": "inline", "must_understand": False, "metadata": {"c": ARRAY}}
-    consolidated = ConsolidatedMetadata(
-        {
-            "b": {**GROUP, "consolidated_metadata": envelope},
-            "d": {**GROUP, "consolidated_metadata": None},
-        }
-    )
-    assert not consolidated.compare({"b": GROUP, "d": GROUP})
-
-
-def test_up_to_date_copies_have_no_difference():
-    consolidated = ConsolidatedMetadata.from_documents(DOCUMENTS)
-    reordered = {path: dict(reversed(item.items())) for path, item in DOCUMENTS.items()}
-    assert not consolidated.compare(reordered)
-    assert str(consolidated.compare(reordered)) == "up to date"
-
-
-def test_every_difference_is_found():
-    consolidated = ConsolidatedMetadata.from_documents(DOCUMENTS)
-    now = json.loads(json.dumps(DOCUMENTS))
-    now["a"]["attributes"]["a"] = True  # equal to 1 in Python, not in JSON
-    now["new"] = now.pop("b/c2")
-    difference = consolidated.compare(now)
-    assert difference == Difference(stale=("a",), missing=("new",), extra=("b/c2",))
-    assert difference
-    assert str(difference) == "1 stale ('a'), 1 missing ('new'), 1 extra ('b/c2')"
-
-
-def test_many_differences_are_abbreviated():
-    assert str(Difference(missing=("a", "b", "c", "d"))) == "4 missing ('a', 'b', 'c' and 1 more)"
 
 
 def test_the_envelope_keeps_its_order():

@@ -108,6 +108,16 @@ def test_a_sparse_file_takes_no_memory(tmp_path):
     assert refused_peak(tmp_path) < 5_000_000
 
 
+def test_millions_of_tiny_arrays_are_refused_before_they_are_parsed():
+    document = b'{"zarr_format":3,"node_type":"group","attributes":{"a":[%s0]}}'
+    for part in (b"[],", b'[{"":0}],'):
+        content = document % (part * (6_000_000 // len(part)))
+        store = zarr.MemoryStore({"zarr.json": content})
+        assert refused_peak(store, match="too many; store their values") < 3 * len(content)
+    store = zarr.MemoryStore({"zarr.json": document % (b"[1,2]," * 10_000)})
+    assert len(zarr.open_group(store, mode="r").attrs["a"]) == 10_001
+
+
 @pytest.mark.parametrize(
     ("member", "match"),
     [

@@ -278,10 +278,9 @@ def test_chunks_by_dimension_name_are_rejected_with_what_to_pass(words):
 
 @pytest.mark.parametrize("given", [np.arange(4), [1, 2], (1, 2)])
 def test_elements_given_as_the_location_are_rejected_with_what_to_pass(given):
-    with pytest.raises(TypeError, match="pass elements as data="):
-        zarr.create_array(given)
-    with pytest.raises(StoreError, match="cannot open a store from .*pass elements as data="):
-        zarr.create_array(given, shape=4)
+    for options in ({}, {"shape": 4}):
+        with pytest.raises(StoreError, match="cannot open a store from .*pass elements as data="):
+            zarr.create_array(given, **options)
 
 
 @pytest.mark.parametrize("kind", [str, lambda path: path, zarr.LocalStore])

@@ -249,10 +249,10 @@ def test_keys_that_block_a_new_node():
     ("function", "argument", "meant"),
     [
         ("open_group", "shape", ""),
-        ("open_group", "verify", "VerifiedStore"),
+        ("open_group", "verify", "integrity.verify"),
         ("open_array", "cache", "ChunkCacheStore"),
         ("open_consolidated", "recheck", "recheck"),
-        ("open", "portable", "create_portable_array"),
+        ("open", "portable", "zarr-core portable"),
         ("open", "cache_attrs", "recheck"),
     ],
 )

@@ -45,6 +45,35 @@ def test_a_member_cannot_be_moved_without_zarr_transfer(without):
     assert list(group) == ["a"]
 
 
+def test_an_existing_array_is_opened_with_its_shape_and_dtype_without_zarr_transfer(without):
+    without("zarr-transfer")
+    store = zarr.MemoryStore()
+    for _ in range(2):  # the first call creates the array
+        array = zarr.open_array(store, "a", shape=(3,), dtype="<i2", match=True)
+        assert zarr.open_group({}, "a").require_array("x", 3, "i2").shape == array.shape
+    for arguments in ({"shape": 4}, {"dtype": "i4"}, {"dtype": ">i2"}, {"compressors": None}):
+        with pytest.raises(ModuleNotFoundError, match="match=True.*pip install zarr-transfer"):
+            zarr.open_array(store, "a", **arguments)
+        assert zarr.open_array(store, "a", **arguments, match=False).shape == (3,)
+    with pytest.raises(ModuleNotFoundError, match="metadata= needs zarr-transfer"):
+        zarr.create_array(metadata={"shape": [3]})
+
+
+def test_consolidated_metadata_is_kept_without_zarr_formats(without, tmp_path):
+    root = zarr.create_group(tmp_path)
+    root.create_array("x", shape=3)
+    document = zarr.consolidate_metadata(tmp_path).metadata.consolidated.to_json()
+    without("zarr-formats")
+    with pytest.warns(UserWarning, match="neither read nor updated.*pip install zarr-formats"):
+        group = zarr.open_group(tmp_path)
+    group.create_array("y", shape=3)
+    group.attrs["a"] = 1
+    assert list(group) == ["x", "y"]
+    assert group.metadata.consolidated.to_json() == document
+    with pytest.raises(ModuleNotFoundError, match="pip install zarr-formats"):
+        zarr.open_consolidated(tmp_path)
+
+
 @pytest.mark.parametrize("function", [zarr.open, zarr.create_group])
 def test_locations_in_archives_need_zarr_stores(function, without, tmp_path):
     without("zarr-stores")

@@ -156,9 +156,17 @@ def escapes_that_do_not_end(count):
     return b"[]" * 300 + b'"' + b'\\"' * (8 * count)
 
 
+def digits_that_are_no_number(count):
+    """A fill value of a number in text."""
+    store = zarr.MemoryStore()
+    zarr.create_array(store, shape=1, dtype="float32", fill_value=7)
+    return bytes(store.get("zarr.json")).replace(b"7.0", b'"%s!"' % (b"1" * 8 * count))
+
+
 @pytest.mark.parametrize(
     "document",
     [
+        digits_that_are_no_number,
         escapes_that_do_not_end,
         repeated_keys,
         unknown_members,

@@ -11,7 +11,7 @@ HOOKS = """
 from zarr_core.extension import hookimpl
 
 @hookimpl
-def zarr_extension_used():
+def zarr_check_metadata():
     pass
 """
 

@@ -1,4 +1,4 @@
-"""Hooks: what they supply, select, check and observe; how they are registered and installed."""
+"""Hooks: what they supply and check; how they are registered and installed."""
 
 import contextlib
 import subprocess
@@ -6,19 +6,17 @@ import sys
 import warnings
 
 import pytest
-from zarr_core import messages
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine import codec_calls
 from zarr_core.errors import (
-    ExtensionConflictError,
     ExtensionLoadError,
     MetadataValidationError,
     UnknownExtensionError,
     ZarrError,
 )
-from zarr_core.extension import Location, ValidationProblem, hookimpl
+from zarr_core.extension import ValidationProblem, hookimpl
 from zarr_core.registry import hooks, resolve
 from zarr_core.registry.hooks import register_hooks, unregister_hooks
 from zarr_core.registry.overrides import override_extensions
@@ -62,7 +60,7 @@ def supplier(answer=BytesCodec):
     return plugin(zarr_supply_extension=supply)
 
 
-# --- supplying, selecting, checking, observing ---
+# --- supplying and checking ---
 
 
 def test_code_is_supplied_for_unknown_names(register, install, codec_source):
@@ -98,34 +96,6 @@ def test_a_fault_of_a_hook_that_supplies_names_it_and_is_not_ignored(register, f
     assert caught.value.distribution == "this process"
 
 
-@pytest.fixture
-def rivals(install, codec_source):
-    install("acme-one", {"codec": {"x": "one:Codec"}}, {"one.py": codec_source})
-    install("acme-two", {"codec": {"x": "two:Codec"}}, {"two.py": codec_source})
-
-
-def test_a_hook_settles_a_conflict_but_the_settings_come_first(register, rivals):
-    register(plugin(zarr_select_provider=lambda providers: providers[1]))
-    assert resolve.find_class("codec", "x").__module__ == "two"
-    with config.set(providers={"codec.x": "acme-one"}):
-        assert resolve.find_class("codec", "x").__module__ == "one"
-
-
-@pytest.mark.parametrize(
-    ("choice", "error", "message"),
-    [
-        (None, ExtensionConflictError, "2 distributions provide"),
-        ("acme-two", ExtensionLoadError, r"must be one of acme-one 1\.0"),
-    ],
-)
-def test_a_hook_that_selects_no_provider_leaves_the_conflict(
-    register, rivals, choice, error, message
-):
-    register(plugin(zarr_select_provider=lambda: choice))
-    with pytest.raises(error, match=message):
-        resolve.find_class("codec", "x")
-
-
 def test_problems_of_all_plugins_are_collected(register):
     def check(location, document):
         return [ValidationProblem("/a", f"{location} {document['a']}")]
@@ -136,27 +106,6 @@ def test_problems_of_all_plugins_are_collected(register):
     register(unhashable)
     register(plugin(zarr_check_metadata=lambda: None))
     assert hooks.check_metadata("s", {"a": 1}) == [ValidationProblem("/a", "s 1")]
-
-
-def test_hooks_observe_used_extensions(register):
-    used = []
-
-    def observe(location, extension_point, name, provider):
-        used.append((str(location), extension_point, name, provider.distribution))
-
-    register(plugin(zarr_extension_used=observe))
-    resolve.create_extension("codec", PLAIN, Location("s /a", pointer="/codecs/0"))
-    resolve.create_extension("codec", ExtensionDefinition("no.such", must_understand=False))
-    assert used == [("s /a at /codecs/0", "codec", "bytes", "zarr-core")]
-
-
-def test_an_observer_that_fails_is_warned_of_once(register):
-    register(plugin(zarr_extension_used=failing(OSError("disk full"))))
-    with pytest.warns(UserWarning, match=r"Acme.* zarr_extension_used raised OSError: disk full"):
-        assert resolve.create_extension("codec", PLAIN)
-    with warnings.catch_warnings(action="error"):
-        assert resolve.create_extension("codec", PLAIN)
-    messages._issued.clear()
 
 
 def generate():
@@ -209,7 +158,7 @@ def test_a_panic_is_a_fault_but_an_order_to_stop_is_obeyed(register, error):
         def encode(self, array, decoded):
             raise error
 
-    register(plugin(zarr_check_metadata=failing(error), zarr_extension_used=failing(error)))
+    register(plugin(zarr_check_metadata=failing(error)))
     is_panic = isinstance(error, PanicException)
     expected = (ZarrError, r"at lib\.rs") if is_panic else (type(error), None)
     with override_extensions({"codec": {"any.x": Codec}}):
@@ -220,8 +169,6 @@ def test_a_panic_is_a_fault_but_an_order_to_stop_is_obeyed(register, error):
         ):
             with pytest.raises(expected[0], match=expected[1]):
                 call()
-    with pytest.warns(UserWarning, match=r"at lib\.rs") if is_panic else pytest.raises(type(error)):
-        hooks.extension_used("", "codec", "x", None)
 
 
 # --- registering ---
@@ -356,13 +303,12 @@ def test_a_hook_that_is_named_by_its_entry_point_is_imported_when_it_is_called(i
 @pytest.mark.parametrize(
     ("hook", "call"),
     [
-        ("zarr_select_provider", lambda: resolve.find_class("codec", "x")),
         ("zarr_check_metadata", check),
         ("zarr_supply_extension", lambda: resolve.find_class("store", "acme-x")),
     ],
 )
 def test_an_installed_hook_that_fails_names_its_distribution_and_a_remedy(
-    install_hooks, rivals, hook, call
+    install_hooks, hook, call
 ):
     source = f"from zarr_core.extension import hookimpl\n@hookimpl\ndef {hook}(): 1 / 0"
     install_hooks(source, target="")
@@ -373,7 +319,7 @@ def test_an_installed_hook_that_fails_names_its_distribution_and_a_remedy(
         f"acme-hooks 1.0 as acme_hooks, which failed when it was called: {hook} raised" in message
     )
     assert "zarr_core.config.set(disabled_plugins={'acme-hooks'})" in message
-    expected = contextlib.suppress(ExtensionConflictError, UnknownExtensionError)
+    expected = contextlib.suppress(UnknownExtensionError)
     with config.set(disabled_plugins={"acme-hooks"}), expected:
         call()
 

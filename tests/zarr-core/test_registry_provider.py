@@ -1,32 +1,26 @@
 """Extension points, and providers: what is a valid extension, and what one that is not says."""
 
 import os
-import pickle
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
-import numpy as np
 import pytest
-import zarr_core as zarr
 from zarr_core.errors import ExtensionLoadError
 from zarr_core.extension import (
-    INTERFACE_VERSION,
     BytesToBytesCodec,
     Codec,
     ExtensionDefinition,
     Format,
 )
 from zarr_core.formats.v3 import V3
-from zarr_core.registry import discovery, provider
+from zarr_core.registry import discovery
 from zarr_core.registry.extension_points import EXTENSION_POINTS, get_extension_point
 from zarr_core.registry.provider import Provider
-from zarr_core.registry.resolve import find_class
 from zarr_core.stores.memory import MemoryStore
 
 PYPROJECT = Path(__file__).parents[2] / "packages" / "zarr-core" / "pyproject.toml"
-NEWER = INTERFACE_VERSION + 1
 
 # --- extension points ---
 
@@ -190,59 +184,3 @@ def test_pluggy_is_imported_with_hookimpl():
         "else: raise SystemExit(1)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-# --- versions of the interface ---
-
-
-@pytest.fixture
-def two_plugins(install, codec_source):
-    """A function that installs a codec with a declaration, and another one without."""
-
-    def write(version, source=codec_source):
-        points = {"codec": {"acme.other": "acme_other:Codec"}}
-        install("acme-other", points, {"acme_other.py": codec_source})
-        points = {"codec": {"acme.x": "acme:Codec"}, "interface_version": {f"{version}": "acme"}}
-        install("acme-dist", points, {"acme.py": source}, version="2.0")
-
-    return write
-
-
-def test_the_current_version_may_be_declared(two_plugins):
-    two_plugins(INTERFACE_VERSION)
-    array = zarr.create_array(data=np.arange(4), compressors=zarr.codec("acme.x", key=3))
-    assert array[:].tolist() == [0, 1, 2, 3]
-
-
-def test_a_newer_distribution_is_rejected_and_others_are_not_affected(two_plugins):
-    two_plugins(NEWER, "raise SystemExit('imported')")
-    with pytest.raises(ExtensionLoadError) as caught:
-        zarr.codec("acme.x")
-    assert str(caught.value) == (
-        "the codec 'acme.x' is provided by acme-dist 2.0 as acme:Codec, which failed to load: "
-        f"it requires version {NEWER} of the extension interface, but the installed zarr-core "
-        f"supports versions 1 to {INTERFACE_VERSION}. "
-        "Upgrade zarr-core; other extensions are not affected."
-    )
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-    assert find_class("codec", "acme.other").__name__ == "Codec"
-    names = ["acme.x", "acme.other"]
-    listed = zarr.installed_extensions(extension_point="codec", names=names)
-    errors = {line.name: line.error for line in listed}
-    assert "requires version" in errors["acme.x"]
-    assert errors["acme.other"] is None
-
-
-@pytest.mark.parametrize(
-    ("declared", "supported", "message"),
-    [
-        (1, (2, 3), r"requires version 1 .* versions 2 to 3\. Upgrade acme-dist;"),
-        ("two", (1, 1), "must be an integer, not 'two'.* Repair acme-dist"),
-    ],
-)
-def test_another_version_is_rejected(two_plugins, monkeypatch, declared, supported, message):
-    two_plugins(declared)
-    monkeypatch.setattr(provider, "OLDEST_INTERFACE_VERSION", supported[0])
-    monkeypatch.setattr(provider, "INTERFACE_VERSION", supported[1])
-    with pytest.raises(ExtensionLoadError, match=message):
-        find_class("codec", "acme.x")

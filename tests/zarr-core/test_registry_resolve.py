@@ -354,7 +354,7 @@ def test_invalid_override_raises(mapping, error, message):
 def test_cache_key_changes_with_results(install):
     class Looking:
         @hookimpl
-        def zarr_extension_used(self):
+        def zarr_check_metadata(self):
             return None
 
     override = {"codec": {"x": BytesCodec}}

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from servers.browser import need_browser
-from zarr_display.chunk_map import chunk_map
 
 pytestmark = pytest.mark.slow
 
@@ -94,7 +93,6 @@ def hierarchy():
 def outputs(hierarchy):
     arrays = [array for _, array in hierarchy.arrays(None)]
     shown = [*arrays, hierarchy, hierarchy.attrs, hierarchy.tree(), arrays[0].info]
-    shown += [chunk_map(arrays[0]), chunk_map(hierarchy["flat"], cells=3), chunk_map(arrays[3])]
     html = [it._repr_html_() for it in shown]
     return "<hr>".join(html) + f'<div class="measured">{hierarchy["flat"]._repr_html_()}</div>'
 
@@ -145,36 +143,3 @@ def test_first_chunk_has_the_size_of_a_chunk(facts, page):
     assert chunk[:2] == front[:2]
     assert (chunk[2] - chunk[0]) / (front[2] - front[0]) == pytest.approx(30 / 240, abs=0.003)
     assert (chunk[3] - chunk[1]) / (front[3] - front[1]) == pytest.approx(45 / 180, abs=0.003)
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_colours_of_cells(hierarchy, tmp_path, dark):
-    image = pytest.importorskip("matplotlib.image")
-    from zarr_display.colours import SCALE
-
-    (tmp_path / "map.svg").write_text(chunk_map(hierarchy["flat"]).to_svg())
-    options = ["--window-size=520,300", f"--screenshot={tmp_path / 'map.png'}"]
-    if dark:
-        options.append("--blink-settings=preferredColorScheme=0")
-    browse(tmp_path / "map.svg", *options)
-    pixels = (image.imread(tmp_path / "map.png") * 255).round().astype(int)[..., :3]
-    left, top, side = 32, 4, 22
-
-    def colour(row, column, x=4, y=4):
-        return tuple(pixels[top + row * side + y, left + column * side + x].tolist())
-
-    def of(scale):
-        return tuple(int(scale[i : i + 2], 16) for i in (1, 3, 5))
-
-    letters = (230, 237, 243) if dark else (31, 35, 40)
-    assert (pixels == letters).all(axis=2).any()
-    assert colour(0, 2) == of(SCALE[-1])
-    assert colour(0, 2, 10, 10) == (0, 0, 0)  # the dot: compression fails
-    assert colour(0, 1) != colour(0, 2)
-    assert {colour(2, column) for column in range(8)} == {of(SCALE[0])}
-    assert {colour(2, column, 10, 10) for column in range(8)} == {of(SCALE[0])}
-    assert colour(1, 0) == colour(1, 7) == colour(0, 0)  # not stored
-    assert colour(0, 3, 1, 10) == colour(0, 1, 20, 10) == colour(0, 0, 1, 10)
-    between = {colour(2, column, 21, 10) for column in range(7)}
-    assert len(between) == 1
-    assert of(SCALE[0]) not in between

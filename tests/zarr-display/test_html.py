@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
+from failing_store import FaultyStore
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.extension import BytesToBytesCodec
 from zarr_display.codec_origins import encoders
-from zarr_stores.wrappers.faults import FaultyStore
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&\u202e\ud800\x00\n"
 

@@ -27,8 +27,7 @@ from zarr_core.errors import (
     StoreReadOnlyError,
     UnknownExtensionError,
 )
-from zarr_core.extension import ExtensionDefinition, create_extension, hookimpl
-from zarr_core.registry.hooks import register_hooks, unregister_hooks
+from zarr_core.extension import ExtensionDefinition, create_extension
 from zarr_formats.draft.fill_values import read_fill_value, write_fill_value
 
 TYPES = f"{SPEC}extensions/data-types/"
@@ -437,24 +436,6 @@ def test_documents_keep_type_and_fallbacks():
     format_ = array.stored.format
     written = format_.to_json(array.metadata.replace(document=None))["array"]
     assert written["data_type"] == described
-
-
-class Chooser:
-    @hookimpl
-    def zarr_choose_fallback(self, definition, fallbacks, location):
-        assert definition.name == EXTENSION
-        assert definition.configuration == {"type": "quaternion"}
-        return fallbacks[-1]
-
-
-def test_a_hook_may_choose():
-    chooser = Chooser()
-    register_hooks(chooser)
-    try:
-        with config.set(fallback="use"):
-            assert open_a(unknown("int32", "uint32", "r32")).dtype == "V4"
-    finally:
-        unregister_hooks(chooser)
 
 
 def test_the_byte_order_is_that_of_the_fallback():

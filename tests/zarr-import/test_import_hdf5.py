@@ -8,6 +8,7 @@ import hdf5plugin
 import numpy as np
 import pytest
 import zarr_core as zarr
+from failing_store import FaultyStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
@@ -18,7 +19,6 @@ from zarr_core.registry.resolve import format_named
 from zarr_import import import_hdf5
 from zarr_import.chunks import copy_chunks
 from zarr_import.variable import Variable
-from zarr_stores.wrappers.faults import FaultyStore
 
 RANDOM = np.random.default_rng(0)
 COLOURS = h5py.enum_dtype({"RED": 1, "DARK BLUE": 2}, basetype="u1")
@@ -264,7 +264,7 @@ def test_filters(file, name):
     if direct:
         _, raw = dataset.id.read_direct_chunk((16, 30))
         assert bytes(root.store.get("a/c/1/3")) == raw
-    decoded, told = imported(file, copy_chunks=False)
+    decoded, told = imported(file, codecs="auto")
     assert told["a"].how == "elements copied"
     assert np.array_equal(decoded["a"][...], values)
 
@@ -448,15 +448,14 @@ def test_existing_destination_raises(file, tmp_path):
     assert before.keys() >= {"zarr.json", "a/zarr.json"}
 
 
-@pytest.mark.parametrize("copy_chunks", [True, False])
-def test_interrupted_import_resumes(file, copy_chunks):
+@pytest.mark.parametrize("codecs", [None, "auto"])
+def test_interrupted_import_resumes(file, codecs):
     for name in ("a", "g/b"):
-        values = np.arange(100)
-        file.create_dataset(name, data=values, chunks=(10,), compression="gzip")
+        file.create_dataset(name, data=np.arange(100), chunks=(10,), compression="gzip")
     inner, report = zarr.MemoryStore(), None
     for number in range(1, 200, 6):  # each call resumes after the previous failure
         try:
-            report = import_hdf5(file, FaultyStore(inner, number), copy_chunks=copy_chunks)
+            report = import_hdf5(file, FaultyStore(inner, number), codecs=codecs)
         except StoreError:
             with pytest.raises(LookupError):
                 zarr.open(inner)
@@ -536,7 +535,7 @@ def test_memory_is_bounded(file):
                 super().set(key, value)
 
     tracemalloc.start()
-    for options in ({"chunks": (50, 400), "codecs": "auto"}, {"copy_chunks": False}, {}):
+    for options in ({"chunks": (50, 400), "codecs": "auto"}, {"codecs": "auto"}, {}):
         tracemalloc.reset_peak()
         before, _ = tracemalloc.get_traced_memory()
         import_hdf5(file, Discarding(), max_memory=4_000_000, **options)

@@ -9,16 +9,13 @@ PROGRAM = """
 import os, signal, sys, threading
 from zarr_core import MemoryStore
 from zarr_stores.cache.lru_cache import LRUCacheStore
-from zarr_stores.wrappers.faults import FaultyStore
 from zarr_stores.databases.lmdb import LMDBStore
-from zarr_stores.wrappers.metrics import MetricsStore
 from zarr_stores.databases.sqlite import SQLiteStore
 
 sys.setswitchinterval(1e-6)
 inner = MemoryStore({"k": b"value"})
-store = {"cache": lambda: LRUCacheStore(inner, 1000), "metrics": lambda: MetricsStore(inner),
-         "faults": lambda: FaultyStore(inner), "lmdb": lambda: LMDBStore(sys.argv[2]),
-         "sqlite": lambda: SQLiteStore(sys.argv[2])}[sys.argv[1]]()
+store = {"cache": lambda: LRUCacheStore(inner, 1000),
+         "lmdb": lambda: LMDBStore(sys.argv[2]), "sqlite": lambda: SQLiteStore(sys.argv[2])}[sys.argv[1]]()
 store.set("k", b"value")
 
 def use():
@@ -40,7 +37,7 @@ os._exit(0)
 """
 
 
-@pytest.mark.parametrize("kind", ["cache", "metrics", "faults", "lmdb", "sqlite"])
+@pytest.mark.parametrize("kind", ["cache", "lmdb", "sqlite"])
 def test_a_child_does_not_wait_for_threads_of_its_parent(kind, tmp_path):
     command = [sys.executable, "-W", "ignore", "-c", PROGRAM, kind, tmp_path / "field"]
     done = subprocess.run(command, capture_output=True, text=True)

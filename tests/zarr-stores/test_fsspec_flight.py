@@ -118,21 +118,6 @@ def test_chunks_are_read_and_written_many_at_a_time(slow):
     assert 20 <= slow.most <= store.max_concurrency
 
 
-def test_parts_are_read_many_at_a_time(slow):
-    store = FsspecStore(slow, "root", max_concurrency=40)
-    for number in range(5):
-        slow.files[f"root/k{number}"] = (bytes(range(200)), 1)
-    asked = [(f"k{number % 6}", ByteRange(number * 7 - 30, 5)) for number in range(36)]
-    for slow.latency in LATENCIES:
-        values = store.get_partial_values(asked)
-        if slow.most >= 25:
-            break
-    for (key, part), value in zip(asked, values, strict=True):
-        start, stop = part.within(200)
-        assert value == (None if key == "k5" else bytes(range(200))[start:stop])
-    assert slow.most >= 25
-
-
 def test_small_values_and_nodes_take_one_request(slow):
     """Reading a small value and opening a node take one request each."""
     store = FsspecStore(slow, "root")
@@ -306,12 +291,11 @@ def test_a_hung_s3_server_is_reported(own_server):
     patient = FsspecStore.from_url(url, **options)
     patient.set("k", b"value")
     store = FsspecStore.from_url(url, timeout=1, **options)
-    part = [("k", ByteRange(1, 2))]
     with server.frozen():
         for call in (
             lambda: store.getsize("k"),
             lambda: store.set("k", b"new"),
-            lambda: store.get_partial_values(part),
+            lambda: store.get_partial_values([("k", ByteRange(1, 2))]),
             lambda: list(store.list_prefix("")),
         ):
             with pytest.raises(StoreError, match="no response within 1 s; the option timeout=1"):

@@ -273,8 +273,8 @@ def test_the_kinds_of_problems():
     assert found == {
         "a": ("size", "has 1 bytes instead of 2"),
         "b": ("size", "has 3 bytes instead of 2"),
-        "c": ("misplaced", "has the value of 'd'"),
-        "copy": ("unexpected", "is in the store, but not in the manifest; it has the value of 'g'"),
+        "c": ("content", "has another content than in the manifest"),
+        "copy": ("unexpected", "is in the store, but not in the manifest"),
         "e": ("missing", "is in the manifest, but not in the store"),
         "new": ("unexpected", "is in the store, but not in the manifest"),
     }

@@ -105,16 +105,6 @@ class WebDavContract(ObjectContract):
             url, webdav=True, conditional=False, retry_config=NO_RETRIES, **options
         )
 
-    def test_a_collection_is_not_a_value(self, store):
-        store.set("a/b/k", b"v")
-        for key in ("a", "a/b"):
-            assert store.get(key) is None
-            assert not store.exists(key)
-            assert store.getsize(key) is None
-            assert store.open_value(key) is None
-            assert store.get_partial_values([(key, ByteRange(0, 4))]) == [None]
-        assert bytes(store.get("a/b/k")) == b"v"
-
     def test_erased_keys_are_missing(self, store):
         self._fill(store)
         store.erase_values(["foo/c/1", "foo/zarr.json", "none", "no/ne"])

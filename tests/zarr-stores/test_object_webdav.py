@@ -96,8 +96,6 @@ def test_a_directory_whose_response_is_lost(lost):
             if first:
                 reset(request)
             return status, {}, b""
-        if request.method == "HEAD":  # whether the server answers
-            return 404, {}, b""
         if parent not in directories:
             return 409, {}, b""
         files[request.path] = request.body
@@ -109,14 +107,36 @@ def test_a_directory_whose_response_is_lost(lost):
     assert files == {"/directory/key": b"value"}
 
 
-def test_a_server_without_collections_is_not_asked_for_them_again():
+@pytest.mark.parametrize(
+    ("call", "arguments", "webdav", "s3"),
+    [
+        ("set", ("k", b"v"), "PUT", "PUT"),
+        ("update", ("k", lambda _: b"v"), "PUT", "PUT"),
+        ("exists", ("k",), "HEAD", "HEAD"),
+        ("erase", ("k",), "DELETE", "POST"),
+        ("list_dir", ("",), "PROPFIND", "GET"),
+    ],
+)
+@pytest.mark.parametrize("known", [False, True], ids=["first", "known"])
+@pytest.mark.parametrize("kind", ["webdav", "s3"])
+def test_a_method_that_is_not_implemented_is_not_requested_again(
+    kind, call, arguments, webdav, s3, known
+):
     """obstore repeats a request with the status 501 for the limit, which is 60 s."""
 
     def respond(request):
-        if request.method == "GET":  # without an entity tag, as pages for browsers
-            return 200, {}, b'{"zarr_format": 3, "node_type": "group"}'
-        return 501, {}, b""
+        of_value = request.method == "GET" and "list-type" not in request.path
+        return (404 if of_value else 501), {}, b""
 
     with responding(respond) as server:
-        zarr.open_group(server.url, mode="r", storage_options={"webdav": True})
-        assert len(server.requests) == 2
+        of_s3 = {"endpoint": server.url, "key": "k", "secret": "s"}
+        url, options = ("s3://b", of_s3) if kind == "s3" else (server.url, ALONE)
+        store = ObjectStore.from_url(url, **options)
+        if known:
+            assert store.get("a") is None
+        for _ in range(2):
+            server.requests.clear()
+            with pytest.raises(StoreError, match="501 Not Implemented"):
+                getattr(store, call)(*arguments)
+            sent = [request.method for request in server.requests]
+            assert sent.count(s3 if kind == "s3" else webdav) == 1

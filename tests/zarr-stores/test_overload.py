@@ -14,7 +14,7 @@ FIELDS = {"ETag": '"1"', "Last-Modified": "Thu, 01 Jan 1970 00:00:01 GMT"}
 BUSY = b"<Error><Code>SlowDown</Code></Error>"
 
 
-def overloaded(times, status=503, only_parts=False):
+def overloaded(times, status=503, only_parts=False, value=VALUE):
     """A server that rejects the first requests, or the first ones for parts."""
     rejected = []
 
@@ -24,10 +24,10 @@ def overloaded(times, status=503, only_parts=False):
             rejected.append(request)
             return status, {"Retry-After": "0"}, BUSY
         if part is None:
-            return 200, FIELDS, VALUE
+            return 200, FIELDS, value
         first, last = part.removeprefix("bytes=").split("-")
-        body = VALUE[int(first) : int(last) + 1]
-        return 206, FIELDS | {"Content-Range": f"bytes {first}-{last}/{len(VALUE)}"}, body
+        body = value[int(first) : int(last) + 1]
+        return 206, FIELDS | {"Content-Range": f"bytes {first}-{last}/{len(value)}"}, body
 
     return responding(respond)
 
@@ -75,7 +75,7 @@ def test_requests_are_repeated_for_a_time(place):
 
 def test_requests_of_fsspec_for_parts_are_repeated(caplog):
     caplog.set_level(logging.INFO, logger="zarr_core")
-    with overloaded(2, only_parts=True) as server:
+    with overloaded(2, only_parts=True, value=VALUE * 5000) as server:
         store = store_at("fsspec", server)
         assert [*store.get_partial_values([("k", ByteRange(3, 4))])] == [VALUE[3:7]]
         assert f"fsspec+{server.url}/d: the server is overloaded (503)" in caplog.text

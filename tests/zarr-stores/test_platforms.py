@@ -31,11 +31,6 @@ assert zarr.open_array("a.zip", path="x")[2, 3] == -1
 from zarr_stores.databases.sqlite import SQLiteStore
 with SQLiteStore("a.sqlite") as store:
     use(store)
-from zarr_stores.cache.disk_cache import DiskCacheStore
-zarr.create_array("b.zarr", data=values, chunks=(5, 7))
-for _ in range(2):
-    cached = DiskCacheStore(zarr.LocalStore("b.zarr"), "cache", None)
-    assert (zarr.open_array(cached)[...] == values).all()
 """
 
 

@@ -192,7 +192,7 @@ def test_parquet_of_kerchunk(hdf5, tmp_path, record_size):
     references["part/1"] = b"\5\0" * 5 + b"\xff\xff" * 5  # within the records
     write_parquet(references, tmp_path / "refs.parq", record_size)
     for place in (f"reference::{tmp_path}/refs.parq", f"reference://{tmp_path}/refs.parq"):
-        group = zarr_core.open(place, mode="r", storage_options={"records": 1})
+        group = zarr_core.open(place, mode="r")
         check_same(group, hdf5, None)
         assert set(group.store.list()) == {*references, ".zmetadata"}
         assert group.store.list_dir("x/")[0][:2] == ["x/.zarray", "x/.zattrs"]

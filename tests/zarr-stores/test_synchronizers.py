@@ -15,8 +15,6 @@ from zarr_core.stores.memory import MemoryStore
 from zarr_stores.wrappers.synchronized_store import SynchronizedStore
 from zarr_stores.wrappers.synchronizers import ProcessSynchronizer, ThreadSynchronizer
 
-pytest.importorskip("fasteners", reason="file locks need fasteners")
-
 
 class TestThreads(WrapperContract):
     synchronizer = ThreadSynchronizer()
@@ -242,7 +240,6 @@ def written(tmp_path, locks):
 def test_four_processes_of_four_threads_lose_nothing_in_one_shard(tmp_path):
     expected = np.broadcast_to(np.arange(1, 17, dtype="u1")[:, None], (16, 24))
     assert np.array_equal(written(tmp_path, str(tmp_path / "locks")), expected)
-    assert len(list((tmp_path / "locks").glob("*/*"))) == 1
 
 
 def test_arrays_and_groups_are_opened_with_locks(tmp_path, locks):

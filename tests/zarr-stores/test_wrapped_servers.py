@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from object_stores import same_place
-from zarr_core.extension import ValueReplacedError
 from zarr_stores.cache.chunk_cache import ChunkCacheStore
-from zarr_stores.cache.disk_cache import DiskCacheStore
 from zarr_stores.cache.recheck import recheck
 from zarr_stores.object import ObjectStore
 from zarr_stores.zip import ZipStore
@@ -90,38 +88,6 @@ def test_an_archive_on_a_web_server_is_opened_by_a_url_pipeline(http_server, tmp
     zarr.create_array(http_server.root / "a", data=DATA[:2])
     for name in ("a|auto:", "a/|auto:"):
         assert zarr.open(f"{http_server.url}/{name}", "r").shape == (2, 6000)
-
-
-def test_a_cache_on_disk_requests_only_versions(store, sharded, proxy, tmp_path):
-    def opened(check):
-        cached = DiskCacheStore(store, tmp_path, None, check)
-        return zarr.open_array(cached, mode="r")
-
-    assert np.array_equal(opened("generation")[3:40:5, 7], DATA[3:40:5, 7])
-    methods(proxy)
-    assert np.array_equal(opened("generation")[3:40:5, 7], DATA[3:40:5, 7])
-    assert set(methods(proxy)) == {"HEAD"}
-    assert np.array_equal(opened(1000)[3:40:5, 7], DATA[3:40:5, 7])
-    assert np.array_equal(opened("never")[3:40:5, 7], DATA[3:40:5, 7])
-    assert methods(proxy) == []
-    sharded[...] = DATA + 1
-    assert np.array_equal(opened("generation")[3:40:5, 7], DATA[3:40:5, 7] + 1)
-    assert b"secret" not in b"".join(
-        path.read_bytes()[:4096] for path in tmp_path.glob("*/*") if path.is_file()
-    )
-
-
-def test_a_reader_of_cached_blocks_does_not_mix_versions(store, direct, tmp_path):
-    direct.set("k", b"old " * 50_000)
-    cached = DiskCacheStore(store, tmp_path, None)
-    with cached.open_value("k") as reader:
-        assert bytes(reader.read(0, 4)) == b"old "
-    with cached.open_value("k") as reader:
-        direct.set("k", b"new " * 50_000)
-        assert bytes(reader.read(4, 4)) == b"old "
-        with pytest.raises(ValueReplacedError):
-            reader.read(150_000, 4)
-    assert bytes(cached.get("k")) == b"new " * 50_000
 
 
 def archived(path):

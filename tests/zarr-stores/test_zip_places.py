@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import zarr_core as zarr
-from counting_store import CountingStore
+from failing_store import FaultyStore
 from store_contract import get_into
 from zarr_core.extension import (
     ByteRange,
@@ -28,8 +28,6 @@ from zarr_core.extension import (
 from zarr_core.interfaces.byte_reader import WrapperReader
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores.cache.disk_cache import DiskCacheStore
-from zarr_stores.wrappers.faults import FaultyStore
 from zarr_stores.zip import ZipStore
 
 VALUES = {
@@ -327,12 +325,6 @@ def test_arrays_in_an_archive_in_a_store(tmp_path):
     server.requested.clear()
     assert np.array_equal(root["sharded"][5:7, 3], data[5:7, 3])
     assert sum(server.requested) < 4 * 6000 * 4
-    cached = DiskCacheStore(CountingStore(LocalStore(tmp_path)), tmp_path / "cache", None)
-    for _ in range(2):
-        root = zarr.open_group(ZipStore.within(cached, "a.zip"), mode="r")
-        cached.inner.calls.clear()
-        assert np.array_equal(root["plain"][...], data)
-    assert cached.inner.count("reader.read", "reader.read_into") == 0
 
 
 def test_a_replaced_archive_is_read_again(tmp_path):

@@ -63,7 +63,7 @@ class Together(zarr.MemoryStore):
         self.barrier = threading.Barrier(count)
 
     def get(self, key):
-        if key.startswith("c/"):
+        if key.startswith("c/") and key != "c/0/0":  # that is copied alone if no size is known
             self.barrier.wait(PATIENCE)
         return super().get(key)
 
@@ -71,15 +71,14 @@ class Together(zarr.MemoryStore):
 @pytest.mark.parametrize("side", ["source", "dest"])
 @pytest.mark.parametrize("work", [zarr.copy, zarr.move])
 def test_as_many_are_in_flight_as_the_slower_store_wants(side, work):
-    source = Together(raw(64, 100).store._mapping, 16)
+    source = Together(raw(65, 100).store._mapping, 16)
     dest = zarr.MemoryStore()
     (source if side == "source" else dest).max_concurrency = 16
     work(zarr.open(source), dest)
-    assert len(list(dest.list())) == 65
+    assert len(list(dest.list())) == 66
 
 
-@pytest.mark.parametrize("compare", ["content", "size"])
-def test_as_many_are_in_flight_where_everything_is_there(compare):
+def test_as_many_are_in_flight_where_everything_is_there():
     class Full(zarr.MemoryStore):
         max_concurrency = 16
 
@@ -91,7 +90,7 @@ def test_as_many_are_in_flight_where_everything_is_there(compare):
     met = threading.Event()
     barrier = threading.Barrier(16, met.set)
     mapping = raw(64, 100).store._mapping
-    done = zarr.copy_store(dict(mapping), Full(mapping), if_exists="update", compare=compare)
+    done = zarr.copy_store(dict(mapping), Full(mapping), if_exists="update")
     assert done == (0, 65, 0)
 
 

@@ -22,6 +22,7 @@ import zarr_core
 from expected_failures import reason_for
 from xarray import backends
 from zarr_xarray import ZarrCoreBackend, to_zarr
+from zarr_xarray.plans import Rules
 from zarr_xarray.store import DatasetStore
 from zarr_xarray.target import open_target
 
@@ -56,7 +57,7 @@ def _open_group(cls, store, mode="r", group=None, zarr_format=None, **options):
     )  # fmt: skip
     if target.group is None:
         target.create()
-    return _StoreOfOneDataset(target, mode)
+    return _StoreOfOneDataset(target, Rules(mode))
 
 
 class _StoreOfOneDataset(DatasetStore):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core import MemoryStore
 from zarr_stores.cache.lru_cache import CachePool
-from zarr_xarray import Appender, LiveReader, append, to_zarr
+from zarr_xarray import Appender, append, to_zarr
 
 
 def steps(start, stop):
@@ -103,8 +103,7 @@ def test_groups_below_the_root(tmp_path, zarr_format):
     append(steps(6, 9), path, "t", group="one/two")
     for place, group in ((path, "one/two"), (f"{path}/one/two", None)):
         assert opened(place, group=group).sizes["t"] == 9
-    with LiveReader(path, "one/two") as reader:
-        assert (reader.dataset["n"].values == np.arange(9)).all()
+        assert (opened(place, group=group)["n"].values == np.arange(9)).all()
 
 
 def test_text_of_any_length_and_data_arrays():
@@ -246,8 +245,8 @@ def test_policies_for_labels():
     assert append(steps(2, 6), store, "t", on_duplicate="skip") == 6
     changed = steps(4, 8)
     changed["n"] = changed["n"] * 100
-    assert append(changed, store, "t", on_duplicate="replace") == 8
-    assert opened(store)["n"].values.tolist() == [0, 1, 2, 3, 400, 500, 600, 700]
+    assert append(changed, store, "t", on_duplicate="skip") == 8
+    assert opened(store)["n"].values.tolist() == [0, 1, 2, 3, 4, 5, 600, 700]
     with pytest.raises(ValueError, match="not increasing after 2000-01-02"):
         append(steps(-2, 0), store, "t")
     assert append(steps(-2, 0), store, "t", on_unordered="append") == 10
@@ -261,7 +260,7 @@ def test_policies_for_labels():
 
 @given(
     given=st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=4), max_size=6),
-    on_duplicate=st.sampled_from(["raise", "skip", "replace"]),
+    on_duplicate=st.sampled_from(["raise", "skip"]),
     on_unordered=st.sampled_from(["raise", "append"]),
     flush_every=st.integers(1, 5),
 )
@@ -279,8 +278,6 @@ def test_labels_follow_a_model(given, on_duplicate, on_unordered, flush_every):
         for label, value in zip(labels, values, strict=True):
             if label in changed:
                 refused = refused or on_duplicate == "raise"
-                if on_duplicate == "replace":
-                    changed[label] = value
             else:
                 late = bool(changed) and label < max(changed)
                 refused = refused or (late and on_unordered == "raise")
@@ -352,17 +349,14 @@ def test_values_of_mappings_of_other_types():
     assert (found["t"].values == pd.date_range("2000-01-01", periods=5).values).all()
 
 
-def test_reader_keeps_its_length_until_it_is_refreshed(zarr_format):
+def test_an_opened_dataset_keeps_its_length(zarr_format):
     store = MemoryStore()
     append(steps(0, 3), store, "t", zarr_format=zarr_format)
-    with LiveReader(store) as reader:
-        before = reader.dataset
-        assert reader.refresh() is before
-        append(steps(3, 5), store, "t")
-        assert before.sizes["t"] == 3
-        assert (before["n"].values == np.arange(3)).all()
-        assert (reader.refresh()["n"].values == np.arange(5)).all()
-        assert reader.dataset.sizes == {"t": 5, "x": 3}
+    before = opened(store)
+    append(steps(3, 5), store, "t")
+    assert before.sizes["t"] == 3
+    assert (before["n"].values == np.arange(3)).all()
+    assert opened(store).sizes == {"t": 5, "x": 3}
 
 
 def test_wrong_arguments(tmp_path):
@@ -446,7 +440,7 @@ def test_buffers_do_not_change_times():
         ]  # fmt: skip
 
 
-@pytest.mark.parametrize("policy", ["raise", "skip", "replace"])
+@pytest.mark.parametrize("policy", ["raise", "skip"])
 def test_large_labels_of_several_data_types_are_compared_exactly(policy):
     """2**60 and its neighbours are the same float."""
     store = MemoryStore()
@@ -549,7 +543,6 @@ def test_given_stores_stay_open_with_a_cache_of_chunks():
     data = xr.Dataset({"a": ("t", [1.0])}, coords={"t": [0]})
     with zarr_core.config.set(chunk_cache=CachePool(1 << 20)):
         append(data, store, "t")
-        LiveReader(store).close()
         to_zarr(data, store, group="b")
         with xr.open_dataset(store, engine="zarr_core", group="b") as ds:
             ds.load()

@@ -1,5 +1,6 @@
 """Reading with xarray's ``engine="zarr_core"``."""
 
+import asyncio
 import pickle
 import threading
 
@@ -153,15 +154,6 @@ def test_guess_can_open(tmp_path, field):
     assert guess(tmp_path / "plain")
 
 
-def test_use_for_zarr_engine(field):
-    path, expected = field
-    with zarr_xarray.use_for_zarr_engine(), xr.open_zarr(path, chunks=None) as ds:
-        inner = ds["t"].variable._data
-        assert "LazyZarrArray" in repr(inner)
-        xr.testing.assert_identical(ds, expected)
-    assert "LazyZarrArray" not in repr(xr.open_zarr(path, chunks=None)["t"].variable._data)
-
-
 @pytest.mark.parametrize("place", ["attributes", "document"])
 def test_dimensions_of_nczarr(place):
     store = zarr_core.MemoryStore()
@@ -207,80 +199,30 @@ def test_fill_values_mask_in_version_2_and_on_request():
         assert bool(np.isnan(ds["a"].values[0])) is missing
 
 
-async def _loaded(ds):
-    return await ds.load_async()
-
-
-def test_load_async(field):
-    import asyncio
-
-    path, expected = field
-    ds = xr.open_dataset(path, engine="zarr_core")
-    xr.testing.assert_identical(asyncio.run(_loaded(ds)), expected)
-
-
-VARIABLES = 10
+VARIABLES = 4
 
 
 class Meeting(ObservedStore):
-    """A remote store whose chunks are sent only when one of each variable was requested."""
+    """A store whose chunks are sent only when one of each variable was requested."""
 
     def __init__(self, inner):
         super().__init__(inner)
-        self.max_concurrency = 64
-        self.in_memory = False
         self.barrier = threading.Barrier(VARIABLES)
-        self.chunks = []
 
     def perform(self, operation, key, work, nbytes):
         if "/c/" in key:
-            self.chunks.append(key)
             self.barrier.wait(PATIENCE)
         return work()
 
 
-@pytest.fixture
-def remote():
+async def _loaded(ds):
+    return await ds.load_async()
+
+
+def test_load_async_reads_all_variables_concurrently():
     store = zarr_core.MemoryStore()
     values = np.arange(12.0).reshape(3, 4)
-    ds = xr.Dataset({f"v{n}": (("y", "x"), values + n) for n in range(VARIABLES)})
-    zarr_xarray.to_zarr(ds, store)
-    return Meeting(store), ds
-
-
-@pytest.mark.parametrize(
-    "load",
-    [
-        xr.Dataset.load,
-        xr.Dataset.compute,
-        lambda ds: ds.isel(x=slice(1, 3)).load(),
-        lambda ds: (ds.v3.variable, ds.load())[1],
-    ],
-    ids=["load", "compute", "selection", "view"],
-)
-def test_variables_of_remote_stores_are_loaded_together(remote, load):
-    store, expected = remote
-    with xr.open_dataset(store, engine="zarr_core") as ds:
-        xr.testing.assert_identical(load(ds), load(expected))
-    assert len(store.chunks) == len(set(store.chunks)) == VARIABLES
-
-
-def test_only_the_loaded_variables_are_read(remote):
-    store, expected = remote
-    store.barrier = threading.Barrier(1)
-    with xr.open_dataset(store, engine="zarr_core") as ds:
-        assert np.array_equal(ds["v3"].values, expected["v3"])
-        assert len(store.chunks) == 1
-        ds[["v3", "v4"]].load()
-        assert len(store.chunks) == 2
-        ds["v5"].load()
-        assert len(store.chunks) == 3
-
-
-def test_a_failure_while_variables_are_loaded_together(remote):
-    store, _ = remote
-    with xr.open_dataset(store, engine="zarr_core") as ds:
-        store.inner.set("v7/c/0/0", b"damaged")
-        store.barrier = threading.Barrier(1)
-        with pytest.raises(zarr_core.errors.ChunkDecodeError, match="v7/c/0/0"):
-            ds.load()
+    expected = xr.Dataset({f"v{n}": (("y", "x"), values + n) for n in range(VARIABLES)})
+    zarr_xarray.to_zarr(expected, store)
+    with xr.open_dataset(Meeting(store), engine="zarr_core") as ds:
+        xr.testing.assert_identical(asyncio.run(_loaded(ds)), expected)

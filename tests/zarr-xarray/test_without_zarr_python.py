@@ -22,8 +22,6 @@ for zarr_format in (2, 3):
     xr.DataTree(ds).zarr_core.to_zarr(store, mode="w")
     assert xr.open_dataset(store, engine="zarr_core").load().identical(ds)
     assert xr.open_datatree(store, engine="zarr_core").to_dataset().identical(ds)
-with zarr_xarray.use_for_zarr_engine():
-    assert xr.open_zarr(store, chunks=None).load().identical(ds)
 assert sys.modules["zarr"] is None
 """
 

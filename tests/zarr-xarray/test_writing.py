@@ -368,6 +368,12 @@ def test_dask_data_cannot_overwrite_its_source(tmp_path, how):
     xr.testing.assert_identical(read(place), line())
 
 
+def test_dask_data_of_a_group_whose_name_begins_alike_can_be_written(store):
+    to_zarr(line(), store, group="bc")
+    to_zarr(xr.open_dataset(store, group="bc", chunks={}, **ENGINE), store, "w", group="b")
+    xr.testing.assert_identical(read(store, group="b"), line())
+
+
 def test_data_arrays_with_and_without_a_name(store, zarr_format):
     for array, name in (
         (xr.DataArray([1, 2], dims="x", name="a"), "a"),

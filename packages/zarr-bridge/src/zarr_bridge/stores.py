@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr.abc.store import RangeByteRequest
 from zarr.abc.store import Store as TheirStore
-from zarr.core.sync import sync
 from zarr.storage import LocalStore as TheirLocalStore
 from zarr.storage import MemoryStore as TheirMemoryStore
-from zarr_compat.async_store import AsyncStore, StoreInterface
+from zarr_compat.async_store import AsyncStore
 from zarr_core.extension import Store, StoreError
 from zarr_core.stores.local import LocalStore
 
-from zarr_bridge.specs import PROTOTYPE
 from zarr_bridge.store_secrets import check_no_credentials
 
 if TYPE_CHECKING:
@@ -57,9 +54,6 @@ class ZarrPythonStore(AsyncStore):
 
             return IcechunkStore(store, path, read_only)
         return cls(store, path, read_only)
-
-    def _interface(self) -> StoreInterface:
-        return StoreInterface(TheirStore, RangeByteRequest, PROTOTYPE, sync)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(self.store, TheirMemoryStore):  # its __eq__ compares values

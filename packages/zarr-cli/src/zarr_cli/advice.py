@@ -36,7 +36,7 @@ PHRASES: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"create it with consolidate_metadata\(\)": "create it with: zarr-core consolidate",
     r"leave out order\b": "leave out --order",
     r"order=(?=.* codec|'|\")": "--order ",
-    r"pass elements as data=": "pass a file of elements with --from",
+    r"pass elements as data=": "import a file of elements: zarr-core import",
     r"select fewer chunks, or pass most=\S*": "select fewer chunks with --at",
     r"  With soft=True, a ChunkLayout is rounded": "",
     r"in the order of the dimensions, such as (chunks|shards)=\((\d+), (\d+)\)": r"in the order of "
@@ -62,8 +62,6 @@ PHRASES: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"pass the URL as target=": "pass the URL with -o target=...",
     r"is not allowed by allow=": "is not allowed by -o allow=",
     r"pass its directory in allow=": "pass its directory with -o allow=[...]",
-    r"zarr_stores\.zip\.recover\.recover\(path, new_path\) copies": "python -m zarr_stores.zip.recover "
-    "FILE NEW_FILE copies",
 }
 """Advice for Python, as regular expressions -> advice for the command line."""
 

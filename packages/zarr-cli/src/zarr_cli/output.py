@@ -34,13 +34,6 @@ def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
-def always_json_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option ``--json`` to a command that prints JSON in any case."""
-    return click.option(
-        "--json", is_flag=True, expose_value=False, help="Print one JSON document, as by default."
-    )(function)
-
-
 def print_json(document: Any) -> None:
     """Print a JSON document; values that fit into a line are printed on one line.
 

@@ -11,7 +11,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "attrs": "Read or change the attributes of an array or a group.",
         "meta": "Print the stored metadata of a node as JSON.",
         "chunks": "Show a map of which chunks are stored and how large they are.",
-        "plan": "Show what reading a selection would request, transfer, decode and need in memory.",
+        "plan": "Show which chunks reading a selection would fetch and decode.",
         "serve": "Serve a store read-only over HTTP, with a page to browse it.",
     },
     "Check": {
@@ -34,15 +34,10 @@ SECTIONS: dict[str, dict[str, str]] = {
         "consolidate": (
             "Store the metadata of all nodes below a group in the group, to open it with one read."
         ),
-        "migrate": "Migrate hierarchies to version 3, with the options of zarr-python.",
-        "remove-metadata": (
-            "Remove the metadata documents of one version from a hierarchy, but no chunks."
-        ),
         "import": "Import an HDF5, NetCDF or NumPy file.",
     },
     "Environment": {
         "extensions": "List the installed extensions and whether they can be imported.",
-        "completion": "Print a completion script for a shell.",
     },
 }
 """Names and summaries, in the order and sections of ``zarr-core --help``."""

@@ -1,7 +1,6 @@
 """Run a program with zarr-core instead of zarr-python.
 
-``python -m zarr_compat script.py argument ...``, ``python -m zarr_compat -m module argument ...``;
-with ``--version-2`` in front, for programs that use zarr-python 2.
+``python -m zarr_compat script.py argument ...``, ``python -m zarr_compat -m module argument ...``.
 """
 
 from __future__ import annotations
@@ -12,19 +11,14 @@ import sys
 
 from zarr_compat import install_as_zarr
 
-_USAGE = (
-    "usage: python -m zarr_compat [--version-2] SCRIPT [ARGUMENT ...] | -m MODULE [ARGUMENT ...]"
-)
+_USAGE = "usage: python -m zarr_compat SCRIPT [ARGUMENT ...] | -m MODULE [ARGUMENT ...]"
 
 
 def main(arguments: list[str]) -> None:
     """Run a script or module, as ``python`` does."""
-    version = 2 if arguments[:1] == ["--version-2"] else 3
-    if version == 2:
-        arguments = arguments[1:]
     if not arguments or arguments == ["-m"] or (arguments[0][:1] == "-" and arguments[0] != "-m"):
         raise SystemExit(_USAGE)
-    install_as_zarr(version=version)
+    install_as_zarr()
     if arguments[0] == "-m":
         sys.argv = arguments[1:]
         sys.path.insert(0, os.getcwd())

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 import zarr_core
+from zarr.core.sync import sync
 from zarr_core.extension import StoreError, ZarrError
 from zarr_core.hierarchy.create_node import permit_nodes
 from zarr_core.optional import optional_function
@@ -55,7 +56,7 @@ def _adapted_store(store: Store) -> zarr_core.Store:
             pass
     adapted = AsyncStore(store)
     if not getattr(store, "_is_open", True):
-        adapted.interface.sync(store._ensure_open())  # noqa: SLF001 - as zarr-python does
+        sync(store._ensure_open())  # noqa: SLF001 - as zarr-python does
     return adapted
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,6 @@ from zarr_compat.open_nodes import (
     open_group,
 )
 from zarr_compat.settings import config
-from zarr_compat.zarr_python import zarr_python_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,8 +73,8 @@ __all__ = [
     "zeros_like",
 ]
 
-# That of zarr-python, whose modules describe arrays, or else whose names this package has.
-__version__ = f"{zarr_python_version() or '3.4.2'}+zarr.core.{zarr_core.__version__}"
+# That of zarr-python, whose modules describe arrays.
+__version__ = f"{version('zarr')}+zarr.core.{zarr_core.__version__}"
 
 copy_store = adapt(zarr_core.copy_store)
 empty = adapt_creation(zarr_core.empty)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_compat import api, api_nodes
 from zarr_compat.asynchronous import AsyncArray, AsyncGroup, asynchronous, await_node
-from zarr_compat.sync import in_thread
+from zarr_compat.core_store import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping

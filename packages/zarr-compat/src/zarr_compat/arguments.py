@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import warnings
 from enum import Enum
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
+from zarr.abc.codec import BytesBytesCodec
+from zarr.core.array_spec import ArrayConfig, ArraySpec
+from zarr.core.buffer import default_buffer_prototype
+from zarr.core.dtype import RawBytes, parse_dtype
 from zarr_core.extension import ExtensionDefinition
 
 from zarr_compat.attributes import attributes_of
@@ -16,7 +19,6 @@ from zarr_compat.chunk_shapes import with_default_chunks
 from zarr_compat.errors import ZarrRuntimeWarning, ZarrUserWarning
 from zarr_compat.settings import config as settings
 from zarr_compat.v2_arguments import accept_v2_arguments
-from zarr_compat.zarr_python import interface_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -148,7 +150,7 @@ def _evolved(codecs: Any, options: Mapping[str, Any]) -> Any:
 
 def _compresses(codec: Any) -> bool:
     """Whether this is a bytes -> bytes codec of zarr-python; others depend on shapes, too."""
-    return any(cls.__name__ == "BytesBytesCodec" for cls in type(codec).__mro__)
+    return isinstance(codec, BytesBytesCodec)
 
 
 def _spec_of(dtype: Any) -> Any:
@@ -156,10 +158,8 @@ def _spec_of(dtype: Any) -> Any:
 
     None if neither zarr-python nor NumPy has the data type, so that its codecs keep their defaults.
     """
-    module = import_module("zarr.core.array_spec")
-    types = interface_module("zarr.core.dtype")
     try:
-        data_type = types.parse_dtype(dtype, zarr_format=3)
+        data_type: Any = parse_dtype(dtype, zarr_format=3)
     except Exception:  # unknown, or third-party data types that are registered raise it
         try:
             native = as_native_dtype(dtype)
@@ -167,13 +167,13 @@ def _spec_of(dtype: Any) -> Any:
             return None
         if native.hasobject or not native.itemsize:
             return None
-        data_type = types.RawBytes(length=native.itemsize)  # codecs take the size of elements
-    return module.ArraySpec(
+        data_type = RawBytes(length=native.itemsize)  # codecs take the size of elements
+    return ArraySpec(
         shape=(1,),
         dtype=data_type,
         fill_value=data_type.default_scalar(),
-        config=module.ArrayConfig.from_dict({}),
-        prototype=interface_module("zarr.core.buffer").default_buffer_prototype(),
+        config=ArrayConfig.from_dict({}),
+        prototype=default_buffer_prototype(),
     )
 
 

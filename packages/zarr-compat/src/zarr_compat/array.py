@@ -195,7 +195,7 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
 
     def nbytes_stored(self) -> int:
         """Return the number of stored bytes, including metadata, as in zarr-python."""
-        return zarr_core.getsize(self.core)
+        return int(zarr_core.getsize(self.core))
 
     # --- members of zarr-python 2 ---
 

@@ -7,10 +7,13 @@ import weakref
 from collections import defaultdict
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
+from zarr.abc.store import RangeByteRequest, Store
+from zarr.core.buffer import cpu
+from zarr.core.sync import sync
 from zarr_core.extension import (
     BufferByteReader,
     ByteReader,
@@ -28,8 +31,7 @@ from zarr_core.extension import (
 )
 from zarr_core.interfaces.store import to_bytes
 
-from zarr_compat import store as store_interface
-from zarr_compat.zarr_python import interface_module
+from zarr_compat.store import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
@@ -41,23 +43,12 @@ if TYPE_CHECKING:
     Values = list[Buffer | None]
     Listing = tuple[list[str], list[str]]
 
-__all__ = ["AsyncStore", "StoreInterface"]
+__all__ = ["AsyncStore"]
 
 REQUESTS = 32
 _SMALL_VALUE = 1 << 18  # bytes; smaller values are read as a whole
-
-
-class StoreInterface(NamedTuple):
-    """The objects of one interface of zarr-python; a process may have two interfaces."""
-
-    base_class: type[Any]
-    """The class from which stores are derived."""
-    range_request: Callable[[int, int], Any]
-    """The class of byte ranges with start and end."""
-    prototype: Any
-    """The classes of buffers."""
-    sync: Callable[[Coroutine[Any, Any, Any]], Any]
-    """Runs a coroutine."""
+PROTOTYPE = cpu.buffer_prototype
+"""Buffers of zarr-python in NumPy arrays, independent of its settings."""
 
 
 class AsyncStore(zarr_core.Store):
@@ -89,7 +80,6 @@ class AsyncStore(zarr_core.Store):
     ) -> None:
         self.store = store
         """The wrapped store."""
-        self.interface = self._interface()
         self._prefix = check_prefix(f"{path.strip('/')}/" if path.strip("/") else "")
         self.read_only = read_only or store.read_only
         self.supports_listing = store.supports_listing
@@ -101,19 +91,9 @@ class AsyncStore(zarr_core.Store):
         self.max_concurrency = max_concurrency
         self._readers = _Readers()
         # Whether the store, or the one that a LoggingStore wraps, reads a value to get its length.
-        base = self.interface.base_class
-        while isinstance(inner := getattr(store, "_store", None), base):
+        while isinstance(inner := getattr(store, "_store", None), Store):
             store = inner
-        self._getsize_reads = type(store).getsize is base.getsize
-
-    def _interface(self) -> StoreInterface:
-        """Return the interface of the wrapped store."""
-        return StoreInterface(
-            store_interface.Store,
-            store_interface.RangeByteRequest,
-            interface_module("zarr.core.buffer").default_buffer_prototype(),
-            interface_module("zarr.core.sync").sync,
-        )
+        self._getsize_reads = type(store).getsize is Store.getsize
 
     @property
     def url(self) -> str:
@@ -132,7 +112,7 @@ class AsyncStore(zarr_core.Store):
         if self._getsize_reads:
             return super().get_limited(key, limit)
         try:
-            value = self.get(key, self.interface.range_request(0, limit + 1))
+            value = self.get(key, RangeByteRequest(0, limit + 1))
         except StoreError:  # not every store has ranges beyond the end of a value
             return super().get_limited(key, limit)
         if value is None or len(value) <= limit:
@@ -158,7 +138,7 @@ class AsyncStore(zarr_core.Store):
         async def read(key: str, start: int, stop: int) -> Buffer | None:
             if start >= stop:
                 return b""
-            part = await self._read(key, self.interface.range_request(start, stop))
+            part = await self._read(key, RangeByteRequest(start, stop))
             if part is not None and len(part) != stop - start:
                 raise ValueError(f"read {len(part)} bytes instead of {stop - start}")
             return part
@@ -208,7 +188,7 @@ class AsyncStore(zarr_core.Store):
     def set(self, key: str, value: Buffers) -> None:
         name = self._name(key)
         self._require_writable(key)
-        data = self.interface.prototype.buffer.from_bytes(to_bytes(value))
+        data = PROTOTYPE.buffer.from_bytes(to_bytes(value))
         with self._readers.invalidating(key):
             self._call(key, lambda: self.store.set(name, data), StoreError)
 
@@ -308,7 +288,7 @@ class AsyncStore(zarr_core.Store):
     ) -> Any:
         """Return the result of a method of the store; errors contain the store and the key."""
         try:
-            return self.interface.sync(work())
+            return sync(work())
         except ZarrError:
             raise
         except Exception as error:  # a store may raise anything
@@ -343,7 +323,7 @@ class AsyncStore(zarr_core.Store):
     async def _read(self, key: str, part: Any) -> Buffer | None:
         """Read a value, or a byte range of it."""
         name = self._name(key)
-        buffer = await self.store.get(name, self.interface.prototype, byte_range=part)
+        buffer = await self.store.get(name, PROTOTYPE, byte_range=part)
         return None if buffer is None else _bytes_of(buffer)
 
     async def _exists(self, name: str) -> bool:
@@ -351,7 +331,7 @@ class AsyncStore(zarr_core.Store):
             return bool(await self.store.exists(name))
         except NotImplementedError:  # zarr-python reads arrays and groups without this method
             try:
-                return await self.store.get(name, self.interface.prototype) is not None
+                return await self.store.get(name, PROTOTYPE) is not None
             except (LookupError, ValueError):  # the name is a prefix, not a key
                 return False
         except Exception as error:  # a store may raise anything
@@ -361,9 +341,13 @@ class AsyncStore(zarr_core.Store):
 
     async def _is_empty(self, prefix: str) -> bool:
         try:
-            return bool(await self.store.is_empty(prefix))
+            if type(self.store).is_empty is not Store.is_empty:
+                return bool(await self.store.is_empty(prefix))
+            async for _ in listed(self.store.list_prefix(prefix)):
+                return False
         except NotImplementedError:
-            return True
+            pass
+        return True
 
     def _is_missing(self, error: Exception) -> bool:
         """Return whether an error means that the key is missing."""
@@ -371,7 +355,7 @@ class AsyncStore(zarr_core.Store):
 
     def _collect(self, prefix: str, listing: Callable[[], Any]) -> list[str]:
         async def work() -> list[str]:
-            return [name async for name in store_interface.listed(listing())]
+            return [name async for name in listed(listing())]
 
         names: list[str] = self._call(prefix, work)
         return names

@@ -6,9 +6,10 @@ import functools
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
+from zarr.core.buffer import default_buffer_prototype
+
 from zarr_compat import open_nodes
-from zarr_compat.sync import in_thread
-from zarr_compat.zarr_python import interface_module
+from zarr_compat.core_store import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -138,8 +139,7 @@ class AsyncArray(
     async def _save_metadata(self, metadata: Any, ensure_parents: bool = False) -> None:
         """Store metadata; programs such as pydantic-zarr create arrays in this way."""
         place = self._place if "_node" not in vars(self) else self._node.store_path
-        prototype = interface_module("zarr.core.buffer").default_buffer_prototype()
-        for name, value in metadata.to_buffer_dict(prototype).items():
+        for name, value in metadata.to_buffer_dict(default_buffer_prototype()).items():
             await type(place)(place.store, f"{place.path}/{name}").set(value)
         if ensure_parents and place.path:
             above = type(place)(place.store, place.path.rpartition("/")[0])

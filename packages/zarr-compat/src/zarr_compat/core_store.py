@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr_core.extension import ByteRange
 from zarr_core.interfaces.store import SetIfMissing
@@ -17,17 +17,30 @@ from zarr_compat.store import (
     buffer_of,
     to_bytes,
 )
-from zarr_compat.sync import in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    import builtins
+    from collections.abc import AsyncIterator, Callable, Iterable
     from typing import Self
 
     import zarr_core
 
     from zarr_compat.store import ByteRequest
 
-__all__ = ["CoreStore", "wrap_core_store"]
+__all__ = ["CoreStore", "in_thread", "wrap_core_store"]
+
+T = TypeVar("T")
+
+
+class ReadOnlyCopyError(NotImplementedError, TypeError):
+    """A store cannot be opened again; zarr-python raises NotImplementedError."""
+
+
+async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
+    """Run a blocking function in a thread."""
+    import asyncio  # slow to import
+
+    return await asyncio.to_thread(function, *arguments)
 
 
 class CoreStore(Store):
@@ -49,15 +62,24 @@ class CoreStore(Store):
         self.core = core
         """The store of the core."""
         self._reopen = reopen
-        self.supports_writes = not core.read_only
-        self.supports_deletes = core.traits.supports_erasing
-        self.supports_listing = core.supports_listing
+
+    @property
+    def supports_writes(self) -> bool:
+        return not self.core.read_only
+
+    @property
+    def supports_deletes(self) -> bool:
+        return self.core.traits.supports_erasing
+
+    @property
+    def supports_listing(self) -> bool:
+        return self.core.supports_listing
 
     def with_read_only(self, read_only: bool = False) -> Self:
         if read_only == self.read_only:
             return self
         if self._reopen is None:
-            return super().with_read_only(read_only)
+            raise ReadOnlyCopyError(f"with_read_only is not implemented for {type(self).__name__}")
         other = copy(self)
         CoreStore.__init__(other, self._reopen(read_only), self._reopen)
         return other
@@ -73,6 +95,11 @@ class CoreStore(Store):
         return await self._call(
             partial(self.get_sync, prototype=prototype, byte_range=byte_range), key
         )
+
+    async def get_partial_values(
+        self, prototype: Any, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> builtins.list[Any]:
+        return [await self.get(key, prototype, part) for key, part in key_ranges]
 
     def get_sync(
         self, key: str, *, prototype: Any = None, byte_range: ByteRequest | None = None

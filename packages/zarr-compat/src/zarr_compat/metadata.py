@@ -5,10 +5,10 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+import zarr.codecs  # noqa: F401 - registers the codecs
+from zarr.core.metadata import ArrayV2Metadata, ArrayV3Metadata
 from zarr_core.extension import Location, strictjson
 from zarr_core.registry.resolve import format_named
-
-from zarr_compat.zarr_python import interface_module, is_zarr_python_used
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,12 +41,8 @@ def metadata_of_document(document: Mapping[str, Any]) -> Any:
 
 
 def array_metadata_of(document: Mapping[str, Any]) -> Any:
-    """Return the metadata for a document of an array; of zarr-python's class if it is used."""
-    if not is_zarr_python_used():
-        return MetadataDocument(document)
-    name = "ArrayV3Metadata" if document["zarr_format"] == 3 else "ArrayV2Metadata"
-    cls = getattr(interface_module("zarr.core.metadata"), name)
-    interface_module("zarr.codecs")  # registers the codecs
+    """Return the metadata, of zarr-python's class, for a document of an array."""
+    cls: Any = ArrayV3Metadata if document["zarr_format"] == 3 else ArrayV2Metadata
     try:
         return cls.from_dict(dict(document))
     except Exception as error:  # depends on the version of zarr-python
@@ -55,7 +51,7 @@ def array_metadata_of(document: Mapping[str, Any]) -> Any:
 
 def metadata_of_array(array: zarr_core.Array, attributes: dict[str, Any]) -> Any:
     """Return the metadata of an array: of zarr-python's class if it supports the array."""
-    if is_zarr_python_used() and array.zarr_format in (2, 3):
+    if array.zarr_format in (2, 3):
         try:
             metadata = array_metadata_of(document_of(array))
         except ValueError:  # an extension that zarr-python does not have
@@ -66,32 +62,8 @@ def metadata_of_array(array: zarr_core.Array, attributes: dict[str, Any]) -> Any
     return MetadataView(array, attributes)
 
 
-class MetadataDocument:
-    """A metadata document of an array, with its attributes; its members are attributes of the object."""
-
-    def __init__(self, document: Mapping[str, Any]) -> None:
-        self._document = dict(document)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the document."""
-        return dict(self._document)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in self._document:
-            raise AttributeError(f"the metadata document has no {name!r}")
-        return self._document[name]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MetadataDocument) and self._document == other._document
-
-    __hash__ = None  # type: ignore[assignment]  # the document may change
-
-    def __repr__(self) -> str:
-        return f"MetadataDocument({self._document!r})"
-
-
 class MetadataView:
-    """The metadata of an array that zarr-python does not support, or if it is not installed.
+    """The metadata of an array that zarr-python does not support.
 
     Version 2 lacks the attributes that only version 3 has, as programs distinguish them by
     ``dimension_names``.

@@ -6,25 +6,23 @@ import io
 import os
 import shutil
 from pathlib import Path
-from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import zarr_core
+from zarr.core.buffer import default_buffer_prototype
 from zarr_core.extension import strictjson
 from zarr_core.registry.resolve import find_class
 
 from zarr_compat.async_store import AsyncStore
-from zarr_compat.core_store import CoreStore, wrap_core_store
+from zarr_compat.core_store import CoreStore, in_thread, wrap_core_store
 from zarr_compat.references import WritableReferences, is_reference_file_system
 from zarr_compat.store import Store
-from zarr_compat.sync import in_thread
-from zarr_compat.zarr_python import interface_module
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping
-    from typing import Literal, Self
+    from typing import Literal
 
     from zarr_compat.store import ByteRequest
 
@@ -36,7 +34,6 @@ __all__ = [
     "ObjectStore",
     "StoreLike",
     "StorePath",
-    "WrapperStore",
     "ZipStore",
     "wrap_store",
 ]
@@ -296,111 +293,6 @@ class ObjectStore(CoreStore):
         )
 
 
-def _forwarded(name: str) -> Any:
-    """Return a method that calls that of the wrapped store."""
-
-    def call(self: WrapperStore, *arguments: Any, **options: Any) -> Any:
-        return self._call_wrapped(name, *arguments, **options)
-
-    call.__name__ = name
-    return call
-
-
-class WrapperStore(Store):
-    """A store that wraps another; programs derive their own stores from it."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    __class_getitem__: Any = classmethod(GenericAlias)
-
-    def _call_wrapped(self, name: str, *arguments: Any, **options: Any) -> Any:
-        """Call a method of the wrapped store."""
-        return getattr(self._store, name)(*arguments, **options)
-
-    def _with_store(self, store: Store) -> Self:
-        """Return a wrapper of the same class for another store."""
-        return type(self)(store)
-
-    @classmethod
-    async def open(cls, store_cls: type[Store], *args: Any, **kwargs: Any) -> Self:
-        """Create and open a store of a class, and wrap it."""
-        return cls(await store_cls.open(*args, **kwargs))
-
-    async def _open(self) -> None:
-        await self._store._open()  # noqa: SLF001 - of the same interface
-
-    async def _ensure_open(self) -> None:
-        await self._store._ensure_open()  # noqa: SLF001 - of the same interface
-
-    @property
-    def _is_open(self) -> bool:
-        return self._store._is_open  # noqa: SLF001 - of the same interface
-
-    @_is_open.setter
-    def _is_open(self, value: bool) -> None:
-        raise AttributeError("a WrapperStore is open if the wrapped store is")
-
-    def with_read_only(self, read_only: bool = False) -> Self:
-        return self._with_store(self._store.with_read_only(read_only))
-
-    @property
-    def read_only(self) -> bool:
-        return self._store.read_only
-
-    @property
-    def supports_writes(self) -> bool:  # type: ignore[override]  # as in zarr-python
-        return self._store.supports_writes
-
-    @property
-    def supports_deletes(self) -> bool:  # type: ignore[override]  # as in zarr-python
-        return self._store.supports_deletes
-
-    @property
-    def supports_listing(self) -> bool:  # type: ignore[override]  # as in zarr-python
-        return self._store.supports_listing
-
-    get = _forwarded("get")
-    get_partial_values = _forwarded("get_partial_values")
-    exists = _forwarded("exists")
-    getsize = _forwarded("getsize")
-    is_empty = _forwarded("is_empty")
-    list = _forwarded("list")
-    list_prefix = _forwarded("list_prefix")
-    list_dir = _forwarded("list_dir")
-    set = _forwarded("set")
-    set_if_not_exists = _forwarded("set_if_not_exists")
-    delete = _forwarded("delete")
-    delete_dir = _forwarded("delete_dir")
-    clear = _forwarded("clear")
-    close = _forwarded("close")
-
-    def get_sync(self, key: str, **options: Any) -> Any:
-        return _synchronous(self._store, "get_sync")(key, **options)
-
-    def set_sync(self, key: str, value: Any) -> None:
-        _synchronous(self._store, "set_sync")(key, value)
-
-    def delete_sync(self, key: str) -> None:
-        _synchronous(self._store, "delete_sync")(key)
-
-    @property
-    def _supports_sync_io(self) -> bool:
-        return hasattr(self._store, "get_sync") and getattr(self._store, "_supports_sync_io", True)
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._store == other._store
-
-    def __hash__(self) -> int:
-        return hash((type(self), self._store))
-
-    def __str__(self) -> str:
-        return f"wrapping-{self._store}"
-
-    def __repr__(self) -> str:
-        return f"WrapperStore({type(self._store).__name__}, {str(self._store)!r})"
-
-
 class StorePath:
     """A location: a store and a path in it."""
 
@@ -451,7 +343,7 @@ class StorePath:
 
     async def get(self, prototype: Any = None, byte_range: ByteRequest | None = None) -> Any:
         """Read the value of the key."""
-        classes = prototype or interface_module("zarr.core.buffer").default_buffer_prototype()
+        classes = prototype or default_buffer_prototype()
         return await self.store.get(self.path, prototype=classes, byte_range=byte_range)
 
     async def set(self, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""Names of ``zarr.storage`` of zarr-python 2."""
+"""Names of ``zarr.storage`` of zarr-python 2, which the module ``zarr`` also has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import zarr_core
 from zarr_compat.adapt import resolve_store
 from zarr_compat.core_store import CoreStore
 from zarr_compat.open_nodes import create, create_group
-from zarr_compat.storage import LocalStore, MemoryStore, join_paths
+from zarr_compat.storage import LocalStore, MemoryStore, ZipStore, join_paths
 from zarr_compat.store import to_bytes
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ __all__ = [
     "LMDBStore",
     "NestedDirectoryStore",
     "SQLiteStore",
+    "ZipStore",
     "array_meta_key",
     "attrs_key",
     "contains_array",

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from zarr_conformance.errors import UsageError
 from zarr_conformance.report.commands import COMMANDS
-from zarr_conformance.runner.check_adapter import add_check_arguments, check_command
 from zarr_conformance.runner.exchange import add_exchange_arguments, exchange_command
 from zarr_conformance.runner.run_command import add_arguments, add_corpus, add_files, run_command
 from zarr_conformance.template import EXTENSION_POINTS, new_distribution, template_name
@@ -26,7 +25,6 @@ def main(arguments: list[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     commands = {
         "run": run_command,
-        "check-adapter": check_command,
         "exchange": exchange_command,
         "new": _new,
         **COMMANDS,
@@ -49,7 +47,6 @@ def _parser() -> argparse.ArgumentParser:
         return commands.add_parser(name, help=help_, description=f"{help_[0].upper()}{help_[1:]}.")
 
     add_arguments(add("run", "test implementations"))
-    add_check_arguments(add("check-adapter", "check whether an adapter follows the protocol"))
     add_exchange_arguments(
         add("exchange", "read with each implementation what each other one writes")
     )

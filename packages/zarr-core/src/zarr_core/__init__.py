@@ -59,22 +59,19 @@ _NAMES = {
     "zarr_core": "errors",
     "zarr_core.config": "config",
     "zarr_core.hierarchy.array": "Array",
-    "zarr_core.hierarchy.consolidate": (
-        "check_consolidated consolidate_metadata unconsolidate_metadata"
-    ),
-    "zarr_core.hierarchy.convenience": (
-        "array create empty empty_like full full_like getsize group load ones ones_like save zeros "
-        "zeros_like"
-    ),
-    "zarr_core.hierarchy.create": "create_array",
-    "zarr_core.hierarchy.delete": "remove rmdir",
+    "zarr_core.hierarchy.create": "array create create_array empty full ones zeros",
+    "zarr_core.hierarchy.delete": "remove",
     "zarr_core.hierarchy.group": "Group create_group",
     "zarr_core.hierarchy.node": "Attributes",
-    "zarr_core.hierarchy.open": "array_from_metadata open open_array open_consolidated open_group",
+    "zarr_core.hierarchy.open": "array_from_metadata group open open_array open_group",
     "zarr_core.hierarchy.store_path": "StoreLike resolve_store_path",
     "zarr_core.interfaces.store": "Store",
     "zarr_core.normalize.codecs": "codec",
-    "zarr_core.optional": "ChunkLayout Progress convert copy copy_all copy_store move rename",
+    "zarr_core.optional": (
+        "ChunkLayout Progress check_consolidated consolidate_metadata convert copy copy_all "
+        "copy_store empty_like full_like getsize load move ones_like open_consolidated rmdir "
+        "save unconsolidate_metadata zeros_like"
+    ),
     "zarr_core.registry.extension_list": "installed_extensions",
     "zarr_core.registry.hooks": "register_hooks unregister_hooks",
     "zarr_core.registry.overrides": "override_extensions",

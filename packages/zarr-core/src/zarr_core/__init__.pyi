@@ -6,33 +6,21 @@ from typing import Any
 from zarr_core import errors as errors
 from zarr_core.config import config as config
 from zarr_core.hierarchy.array import Array as Array
-from zarr_core.hierarchy.consolidate import check_consolidated as check_consolidated
-from zarr_core.hierarchy.consolidate import consolidate_metadata as consolidate_metadata
-from zarr_core.hierarchy.consolidate import unconsolidate_metadata as unconsolidate_metadata
-from zarr_core.hierarchy.convenience import array as array
-from zarr_core.hierarchy.convenience import create as create
-from zarr_core.hierarchy.convenience import empty as empty
-from zarr_core.hierarchy.convenience import empty_like as empty_like
-from zarr_core.hierarchy.convenience import full as full
-from zarr_core.hierarchy.convenience import full_like as full_like
-from zarr_core.hierarchy.convenience import getsize as getsize
-from zarr_core.hierarchy.convenience import group as group
-from zarr_core.hierarchy.convenience import load as load
-from zarr_core.hierarchy.convenience import ones as ones
-from zarr_core.hierarchy.convenience import ones_like as ones_like
-from zarr_core.hierarchy.convenience import save as save
-from zarr_core.hierarchy.convenience import zeros as zeros
-from zarr_core.hierarchy.convenience import zeros_like as zeros_like
+from zarr_core.hierarchy.create import array as array
+from zarr_core.hierarchy.create import create as create
 from zarr_core.hierarchy.create import create_array as create_array
+from zarr_core.hierarchy.create import empty as empty
+from zarr_core.hierarchy.create import full as full
+from zarr_core.hierarchy.create import ones as ones
+from zarr_core.hierarchy.create import zeros as zeros
 from zarr_core.hierarchy.delete import remove as remove
-from zarr_core.hierarchy.delete import rmdir as rmdir
 from zarr_core.hierarchy.group import Group as Group
 from zarr_core.hierarchy.group import create_group as create_group
 from zarr_core.hierarchy.node import Attributes as Attributes
 from zarr_core.hierarchy.open import array_from_metadata as array_from_metadata
+from zarr_core.hierarchy.open import group as group
 from zarr_core.hierarchy.open import open as open
 from zarr_core.hierarchy.open import open_array as open_array
-from zarr_core.hierarchy.open import open_consolidated as open_consolidated
 from zarr_core.hierarchy.open import open_group as open_group
 from zarr_core.hierarchy.store_path import StoreLike as StoreLike
 from zarr_core.hierarchy.store_path import resolve_store_path as resolve_store_path
@@ -54,9 +42,20 @@ def _lazy_names(
 # From other distributions, which this package does not import, not even for types.
 ChunkLayout: type[Any]
 Progress: type[Any]
+check_consolidated: Callable[..., Any]
+consolidate_metadata: Callable[..., Any]
 convert: Callable[..., Any]
 copy: Callable[..., Any]
 copy_all: Callable[..., Any]
 copy_store: Callable[..., Any]
+empty_like: Callable[..., Any]
+full_like: Callable[..., Any]
+getsize: Callable[..., Any]
+load: Callable[..., Any]
 move: Callable[..., Any]
-rename: Callable[..., Any]
+ones_like: Callable[..., Any]
+open_consolidated: Callable[..., Any]
+rmdir: Callable[..., Any]
+save: Callable[..., Any]
+unconsolidate_metadata: Callable[..., Any]
+zeros_like: Callable[..., Any]

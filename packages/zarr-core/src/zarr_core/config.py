@@ -7,13 +7,12 @@ import sys
 from collections.abc import Collection, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
 from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
     from contextlib import AbstractContextManager
     from typing import TypeAlias
 
@@ -118,14 +117,12 @@ class Config:
     settings: Settings
     """The current settings; the environment is read at first use."""
 
-    version: int
+    version: Hashable
     """Differs if a name can resolve to another class; part of the keys of caches."""
 
     def __init__(self) -> None:
         self._former: dict[int, dict[str, Any]] = {}  # what each open block will restore
-        self._keys, numbers = count(), count()
-        # On a return to former settings, what was cached for them is valid again.
-        self._version_of = lru_cache(64)(lambda *_: next(numbers))
+        self._keys, self._invalidations = count(), 0
 
     def __repr__(self) -> str:
         return f"<Config {self.settings}>"
@@ -192,17 +189,20 @@ class Config:
 
     def _apply(self, settings: Settings) -> None:
         self.settings = settings
-        self.version = self._version_of(  # on which cached extensions and codec chains depend
+        # On these depend cached extensions and codec chains.  A set computes its hash only once.
+        parts = (
             frozenset(settings.providers.items()),
             settings.disabled_plugins,
             settings.fallback,
             settings.encoded_slack_nbytes,
+            self._invalidations,
         )
+        self.version = frozenset(enumerate(parts))
 
     def invalidate_caches(self) -> None:
         """Change :attr:`version`, also of settings to which the program returns."""
         with _lock:
-            self._version_of.cache_clear()
+            self._invalidations += 1
             self._apply(self.settings)
 
 

@@ -19,7 +19,6 @@ _NAMES = {
         "json_pointer"
     ),
     "zarr_core.hierarchy.node": "update_additional_fields",
-    "zarr_core.interfaces": "INTERFACE_VERSION",
     "zarr_core.interfaces.byte_reader": "Buffer BufferByteReader ByteRange ByteReader",
     "zarr_core.interfaces.chunk_grid": "ChunkAxis ChunkGrid",
     "zarr_core.interfaces.chunk_key_encoding": "ChunkKeyEncoding",

@@ -22,7 +22,6 @@ from zarr_core.errors import ValueReplacedError as ValueReplacedError
 from zarr_core.errors import ZarrError as ZarrError
 from zarr_core.errors import json_pointer as json_pointer
 from zarr_core.hierarchy.node import update_additional_fields as update_additional_fields
-from zarr_core.interfaces import INTERFACE_VERSION as INTERFACE_VERSION
 from zarr_core.interfaces.byte_reader import Buffer as Buffer
 from zarr_core.interfaces.byte_reader import BufferByteReader as BufferByteReader
 from zarr_core.interfaces.byte_reader import ByteRange as ByteRange

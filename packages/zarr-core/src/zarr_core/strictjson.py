@@ -36,6 +36,9 @@ MAX_DEPTH = 256
 """Maximum nesting of arrays and objects."""
 
 _TOO_DEEP = f"arrays and objects are nested more than {MAX_DEPTH} deep"
+# A tiny array takes 40 times as much memory as its text.
+_CONTAINERS = 1 << 20  # arrays and objects that any document may have
+_CONTAINER_CHARACTERS = 32  # on average, in a document with more
 _OTHER_CONTENTS = {
     "UTF-16": r"\xff\xfe|\xfe\xff",
     "a page of HTML or XML: check the address, or log in": r"\s*<[!?A-Za-z]",
@@ -113,8 +116,8 @@ def loads(
     :func:`encode` writes them.
 
     Raises a MetadataDecodeError if the document is not UTF-8 or not JSON, repeats a key in an
-    object, has such a token, nests deeper than :data:`MAX_DEPTH`, or has an integer of thousands
-    of digits or a number beyond the range of float64.
+    object, has such a token, nests deeper than :data:`MAX_DEPTH`, has millions of tiny arrays or
+    objects, or has an integer of thousands of digits or a number beyond the range of float64.
     """
     try:
         text = data if isinstance(data, str) else str(data, "utf-8")
@@ -122,6 +125,12 @@ def loads(
         _fail(location, f"not UTF-8 at byte {error.start}{_other_contents(data)}", error)
     if text.startswith("\ufeff"):
         _fail(location, "begins with a byte order mark, which JSON does not allow")
+    containers = text.count("[") + text.count("{")
+    if containers > max(_CONTAINERS, len(text) // _CONTAINER_CHARACTERS):
+        message = (
+            f"{containers:,} arrays and objects are too many; store their values in a Zarr array"
+        )
+        _fail(location, message)
     _found.rejected = False
     try:
         value: JSON = _DECODERS[constants].decode(text)
@@ -131,7 +140,7 @@ def loads(
         value = _decoder(constants, parse_int=_integer).decode(text)
     except RecursionError as error:
         _fail(location, f"{_TOO_DEEP}, or too deep for the remaining stack", error)
-    if _is_too_deep(text):
+    if containers > MAX_DEPTH and _is_too_deep(text):
         _fail(location, _TOO_DEEP)
     if _found.rejected:
         raise MetadataDecodeError(location, _problems(value))
@@ -215,8 +224,6 @@ def _syntax(error: json.JSONDecodeError) -> str:
 
 def _is_too_deep(text: str) -> bool:
     """Whether valid JSON nests deeper than MAX_DEPTH; faster than a search of the parsed document."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return False
     data = _ESCAPED.sub("", text).encode("utf-8", "surrogatepass")
     data = data.translate(_TO_SQUARE, _NO_BRACKET)
     brackets = re.sub(rb'"[^"]*"', b"", data.replace(b'""', b""))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import zarr_core
 import zarr_transfer
-from zarr_core import Array, Group, consolidate_metadata, empty_like
-from zarr_transfer import plan_rechunk
+from zarr_core import Array, Group, consolidate_metadata
+from zarr_transfer import empty_like, plan_rechunk
 
 from zarr_dask.workers import Workers
 
@@ -82,7 +82,7 @@ def copy(
         if consolidated is None:
             consolidated = source.metadata.consolidated is not None
         if consolidated:
-            return consolidate_metadata(copied)
+            copied = consolidate_metadata(copied)
     return copied  # type: ignore[no-any-return]  # a dry run returns something else
 
 

@@ -11,12 +11,12 @@ from zarr_core.extension import escape_controls
 from zarr_core.messages import format_bytes, pluralize
 
 from zarr_display.chunk_inventory import ChunkInventory
-from zarr_display.colours import SCALE, WARNING
+from zarr_display.html import tag
+from zarr_display.html import text as html_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rich.console import RenderableType
     from zarr_core.extension import StoredArray
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _MOST_PROBLEMS = 10
 _MOST_CELLS = 1 << 22  # in total
+_LONGEST_LINE = 1000  # characters of a line in a notebook
 
 BARS = "▁▂▃▄▅▆▇█"
 PARTLY = "░▒▓"
@@ -35,8 +36,8 @@ class ChunkMap:
     """The stored chunks of an array and their sizes.
 
     Chunks are counted in cells.  A cell is one chunk, or several adjacent chunks of a large
-    grid, with all chunks along the dimensions that are not shown.  Maps are printed as text
-    and shown as pictures in notebooks.
+    grid, with all chunks along the dimensions that are not shown.  Maps are shown as
+    text.
 
     Parameters
     ----------
@@ -121,28 +122,12 @@ class ChunkMap:
             "complete": self.complete,
         }
 
-    def to_svg(self) -> str:
-        """Return the map as a standalone SVG file."""
-        from zarr_display.chunk_map_svg import picture
-
-        return picture(self, alone=True)
-
-    def _repr_html_(self) -> str:
-        from zarr_display.chunk_map_svg import html
-
-        return html(self)
-
     def __repr__(self) -> str:
         return text(self)
 
-    def __rich__(self) -> RenderableType:
-        from rich.text import Text
-
-        styles = {**dict(zip(BARS, SCALE[1:], strict=True)), FAILS: WARNING}
-        shown = Text(no_wrap=True)
-        for symbol in text(self):
-            shown.append(symbol, style=styles.get(symbol, ""))
-        return shown
+    def _repr_html_(self) -> str:
+        lines = (html_text(line, _LONGEST_LINE) for line in text(self).splitlines())
+        return tag("pre", "\n".join(lines), style="line-height:1.15")
 
 
 def chunk_map(
@@ -179,7 +164,7 @@ def chunk_map(
     Returns
     -------
     ChunkMap
-        Prints as text, is a picture in notebooks, has the numbers as arrays.
+        Prints as text, has the numbers as arrays.
 
     Raises
     ------

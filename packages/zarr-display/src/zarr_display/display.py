@@ -1,4 +1,4 @@
-"""The display extension: HTML and rich output for zarr-core."""
+"""The display extension: HTML for zarr-core."""
 
 from __future__ import annotations
 

@@ -18,7 +18,6 @@ from zarr_display.tree import members_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rich.table import Table
     from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.extension import Codec, ExtensionDefinition, StoredArray
 
@@ -56,17 +55,6 @@ class Info(Mapping[str, str]):
 
     def _repr_html_(self) -> str:
         return table(*(row(text(name), text(value)) for name, value in self.items()))
-
-    def __rich__(self) -> Table:
-        from rich.table import Table
-        from rich.text import Text
-
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(style="bold", no_wrap=True)
-        grid.add_column(overflow="fold")
-        for name, value in self.items():
-            grid.add_row(Text(name), Text(value))
-        return grid
 
 
 def array_info(array: StoredArray, list_chunks: bool = False) -> Info:

@@ -1,25 +1,21 @@
-"""A hierarchy as a tree: as text, as HTML with a small drawing of each array, and in colour."""
+"""A hierarchy as a tree: as text and as HTML."""
 
 from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from zarr_core.errors import ExtensionError, MetadataError, ZarrError
-from zarr_core.extension import ArrayMetadata, GroupMetadata, create_extension, escape_controls
+from zarr_core.errors import MetadataError, ZarrError
+from zarr_core.extension import ArrayMetadata, GroupMetadata, escape_controls
 from zarr_core.formats.walk import walk
 from zarr_core.messages import shorten
 
-from zarr_display.axis_scale import edges
-from zarr_display.colours import CHUNK
-from zarr_display.html import MUTED, number, tag, text
+from zarr_display.html import MUTED, tag, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.tree import Tree as RichTree
     from zarr_core.engine.stored_node import StoredGroup
-    from zarr_core.extension import ChunkAxis, ChunkGrid
 
     NodeMetadata = ArrayMetadata | GroupMetadata
 
@@ -27,7 +23,6 @@ MOST_NODES = 500
 _LONGEST = 1000  # characters of a name
 _LIST = "list-style:none;margin:0;padding:0 0 0 1.3em"
 _ITEM = "margin:1px 0"
-_SIDE = 20  # side length of the drawing of an array
 _MOST_OPEN = 40  # maximum number of nodes of a tree that is shown unfolded
 
 
@@ -85,22 +80,6 @@ class Tree:
 
     def _repr_html_(self) -> str:
         return tag("div", tag("b", text(self.root)), members_html(self), style="line-height:1.5")
-
-    def __rich__(self) -> RichTree:
-        from rich.style import Style
-        from rich.text import Text
-        from rich.tree import Tree as RichTree
-
-        root = RichTree(Text(_shown(self.root), style="bold"))
-        branches = [root]
-        for node in self.nodes:
-            line = Text(node.label, style=CHUNK if node.description else "bold")
-            line.append(node.description, style=Style(bold=False, dim=True))
-            del branches[node.depth + 1 :]
-            branches.append(branches[-1].add(line))
-        if self.more:
-            root.add(Text(self.more))
-        return root
 
     def _is_last(self, position: int) -> bool:
         depth = self.nodes[position].depth
@@ -212,43 +191,4 @@ def _line(node: TreeNode) -> str:
         for name, length in zip(names, metadata.shape, strict=True)
     )
     details = f" ({shape}) {metadata.data_type.name}"
-    return small_drawing(metadata) + text(node.name) + tag("span", text(details), style=MUTED)
-
-
-def small_drawing(metadata: ArrayMetadata) -> str:
-    """Return a drawing of the last two dimensions with their chunks, as large as a letter."""
-    if not metadata.shape:
-        rows, columns, axes = 0.3 * _SIDE, 0.3 * _SIDE, None
-    else:
-        *_, height, width = (1, *metadata.shape)
-        larger = max(height, width, 1)
-        rows, columns = (max(item / larger * _SIDE, 0.25 * _SIDE) for item in (height, width))
-        axes = _axes(metadata)
-    lines = []
-    if axes and all(axis.size for axis in axes):
-        *vertical, along = axes[-2:]
-        lines += [f"M{number(x)} 0v{number(rows)}" for x in _edges(along, columns)]
-        for axis in vertical:
-            lines += [f"M0 {number(y)}h{number(columns)}" for y in _edges(axis, rows)]
-    frame = f"M0 0h{number(columns)}v{number(rows)}h-{number(columns)}z"
-    return tag(
-        "svg",
-        tag("path", d=frame, fill=CHUNK, fill_opacity=0.25, stroke="currentColor"),
-        tag("path", d="".join(lines), stroke="currentColor", stroke_opacity=0.5) if lines else "",
-        width=_SIDE + 2, height=number(rows + 2),
-        viewBox=f"{number((columns - _SIDE - 2) / 2)} -1 {_SIDE + 2} {number(rows + 2)}",
-        aria_hidden="true", style="vertical-align:middle;margin-right:6px",
-    )  # fmt: skip
-
-
-def _edges(axis: ChunkAxis, pixels: float) -> tuple[float, ...]:
-    return edges(axis.runs(), axis.size, pixels)[0]
-
-
-def _axes(metadata: ArrayMetadata) -> tuple[ChunkAxis, ...] | None:
-    """Return the axes of the chunk grid; None if the chunk grid is unknown or invalid."""
-    try:
-        grid: ChunkGrid | None = create_extension("chunk_grid", metadata.chunk_grid)
-        return None if grid is None else grid.axes(metadata.shape)
-    except (ExtensionError, ValueError):
-        return None
+    return text(node.name) + tag("span", text(details), style=MUTED)

@@ -32,7 +32,6 @@ def import_hdf5(
     chunks: Any = None,
     shards: Any = None,
     codecs: Any = None,
-    copy_chunks: bool = True,
     zarr_format: int | str | None = None,
     consolidated: bool = False,
     max_memory: int = _MEMORY,
@@ -64,10 +63,9 @@ def import_hdf5(
         Shards, as for :func:`zarr_core.create_array`.
     codecs : None, "auto", or sequence of codecs
         None for the codecs that correspond to the filters of the source; ``"auto"`` for the
-        default codecs, which arrays without filters always get.
-    copy_chunks : bool
-        Whether encoded chunks are copied if codecs, chunks and data type are those of the
-        source.  The first chunk of each array is read back and compared.
+        default codecs, which arrays without filters always get.  With None, encoded chunks are
+        copied if chunks and data type are those of the source, too.  The first chunk of each
+        array is read back and compared.
     zarr_format : int or str, optional
         As for :func:`zarr_core.create_array`.
     consolidated : bool
@@ -144,7 +142,7 @@ def import_hdf5(
         target = open_target(dest, path, zarr_format, storage_options, overwrite=overwrite)
         report.dest = f"{target.store} {'/' + target.path!r}"
         import_contents(
-            contents, target, Layout(chunks, shards, codecs, copy_chunks), report,
+            contents, target, Layout(chunks, shards, codecs), report,
             unsupported=unsupported, max_memory=max_memory, consolidated=consolidated,
             progress=progress,
         )  # fmt: skip

@@ -27,7 +27,6 @@ class Layout:
     chunks: Any = None  # None for those of the source; a mapping has them by path
     shards: Any = None
     codecs: Any = None  # None for those that correspond to the filters of the source
-    copy_chunks: bool = True  # encoded, if possible
 
     def chunks_of(self, variable: Variable) -> Any:
         """Return the option ``chunks`` for one array."""
@@ -98,8 +97,7 @@ def plan(variable: Variable, layout: Layout, format_: Format) -> PlannedArray:
             variable.source, f"as array of {variable.shape}: {error}"
         ) from error
     direct = (
-        layout.copy_chunks
-        and variable.stored is not None
+        variable.stored is not None
         and codecs is variable.codecs
         and array.shards is None
         and array.chunks == variable.chunks

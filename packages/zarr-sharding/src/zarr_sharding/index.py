@@ -15,8 +15,6 @@ import numpy as np
 from zarr_core.extension import Buffer, ChunkDecodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.extension import ByteReader
 
@@ -29,8 +27,6 @@ EMPTY = 2**64 - 1
 MAX_INNER_CHUNKS = 1 << 26
 """Largest number of inner chunks of a shard; their index takes 1 GiB."""
 
-
-_MAX_OFFSET = 2**63 - 1  # upper limit of the length of a value
 
 _LITTLE = struct.Struct("<QQ").unpack_from
 _BIG = struct.Struct(">QQ").unpack_from
@@ -69,15 +65,6 @@ class IndexFormat:
         """
         low, high = self._bounds(reader.size)
         return self._decode(self._stored(reader), low, high)
-
-    def decode(self, stored: Buffer) -> ShardIndex:
-        """Decode an index from the first or last ``size`` bytes of a shard of unknown length.
-
-        Raises ChunkDecodeError like :meth:`read`.  Entries beyond the end of the shard are not
-        detected.
-        """
-        self._bounds(len(stored))
-        return self._decode(stored, self.size if self.at_start else 0, _MAX_OFFSET)
 
     def read_one(self, reader: ByteReader, number: int) -> tuple[int, int] | None:
         """Return offset and length of one inner chunk; None if it is empty.
@@ -248,15 +235,6 @@ class ShardIndex:
         nbytes = np.minimum(self.entries[:, 1], self.high)  # entries can be damaged
         empty = (self.entries == EMPTY).all(axis=1)
         return np.where(empty, -1, nbytes.astype(np.int64)).reshape(self.grid)
-
-    def present(self) -> Numbers:
-        """Return the inner chunks that are not empty, including those with invalid entries."""
-        return np.flatnonzero((self.entries != EMPTY).any(axis=1))
-
-    def has_any(self, numbers: Collection[int]) -> bool:
-        """Whether any of these inner chunks is not empty."""
-        chosen = np.fromiter(numbers, np.intp, len(numbers))
-        return bool((self.entries[chosen] != EMPTY).any())
 
     def coordinates(self, number: int) -> tuple[int, ...]:
         """Return the coordinates of an inner chunk in the grid of the shard."""

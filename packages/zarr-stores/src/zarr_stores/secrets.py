@@ -67,7 +67,7 @@ def plain_url(url: str) -> str:
 
 
 def without_secrets(text: str, options: Mapping[str, Any] | None = None, url: str = "") -> str:
-    """Return a text with passwords, queries of URLs and secret options mask_secrets."""
+    """Return a text with passwords, queries of URLs and secret options masked."""
     words = [word for _, value in _secrets(options or {}) for word in _words(value)]
     words += _words([*_in_url(url)])
     for word in sorted(words, key=len, reverse=True):

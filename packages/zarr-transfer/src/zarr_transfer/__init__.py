@@ -10,10 +10,11 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _NAMES = {
-    "conversion": "convert plan_conversion remove_documents",
+    "arrays_like": "empty_like full_like ones_like zeros_like",
+    "conversion": "convert plan_conversion",
     "copy_elements": "plan_rechunk",
     "copy_executor": "CopyExecutor CopyResult",
-    "copy_keys": "copy_store rename",
+    "copy_keys": "copy_store getsize rmdir",
     "copy_nodes": "copy copy_all",
     "errors": "ConversionError ElementsDifferError",
     "move_node": "move",
@@ -21,6 +22,7 @@ _NAMES = {
     "progress": "Progress WaitNotices",
     "rechunk": "Budget Chunking RechunkPlan RechunkStage",
     "regions": "ChunkEdges",
+    "save_arrays": "load save",
     "selection_plan": "Plan plan_selection",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -1,13 +1,17 @@
 """Names of :mod:`zarr_transfer` for type checkers."""
 
+from zarr_transfer.arrays_like import empty_like as empty_like
+from zarr_transfer.arrays_like import full_like as full_like
+from zarr_transfer.arrays_like import ones_like as ones_like
+from zarr_transfer.arrays_like import zeros_like as zeros_like
 from zarr_transfer.conversion import convert as convert
 from zarr_transfer.conversion import plan_conversion as plan_conversion
-from zarr_transfer.conversion import remove_documents as remove_documents
 from zarr_transfer.copy_elements import plan_rechunk as plan_rechunk
 from zarr_transfer.copy_executor import CopyExecutor as CopyExecutor
 from zarr_transfer.copy_executor import CopyResult as CopyResult
 from zarr_transfer.copy_keys import copy_store as copy_store
-from zarr_transfer.copy_keys import rename as rename
+from zarr_transfer.copy_keys import getsize as getsize
+from zarr_transfer.copy_keys import rmdir as rmdir
 from zarr_transfer.copy_nodes import copy as copy
 from zarr_transfer.copy_nodes import copy_all as copy_all
 from zarr_transfer.errors import ConversionError as ConversionError
@@ -22,6 +26,8 @@ from zarr_transfer.rechunk import Chunking as Chunking
 from zarr_transfer.rechunk import RechunkPlan as RechunkPlan
 from zarr_transfer.rechunk import RechunkStage as RechunkStage
 from zarr_transfer.regions import ChunkEdges as ChunkEdges
+from zarr_transfer.save_arrays import load as load
+from zarr_transfer.save_arrays import save as save
 from zarr_transfer.selection_plan import Plan as Plan
 from zarr_transfer.selection_plan import plan_selection as plan_selection
 

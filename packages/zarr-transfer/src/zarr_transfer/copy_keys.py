@@ -1,24 +1,23 @@
-"""Copying and renaming keys without interpreting them."""
+"""Copy, remove and measure keys without interpreting them."""
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core import LocalStore
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import Location, NodeNotFoundError
 from zarr_core.formats.key_order import key_order
 from zarr_core.hierarchy.delete import require_erasing
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.store_path import check_location, opened_store
-from zarr_core.names import join
-from zarr_core.optional import reporter_for, with_advice
+from zarr_core.hierarchy.store_path import opened_store
+from zarr_core.optional import reporter_for
 
 from zarr_transfer.copy_executor import CopyResult, KeyPair
-from zarr_transfer.copy_values import KeyCopier, all_same
+from zarr_transfer.copy_values import KeyCopier
 from zarr_transfer.keys import present_keys
-from zarr_transfer.plan import check_word, is_within, path_within
+from zarr_transfer.plan import check_word, path_within
 from zarr_transfer.progress import logging_to, summary
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from zarr_core.formats.key_order import KeyOrder
     from zarr_core.hierarchy.store_path import StoreLike
 
-    from zarr_transfer.plan import Compare
     from zarr_transfer.progress import Progress
 
 
@@ -42,7 +40,6 @@ def copy_store(
     includes: str | Sequence[str] = (),
     flags: int = 0,
     if_exists: Literal["raise", "replace", "skip", "update"] = "raise",
-    compare: Compare = "content",
     dry_run: bool = False,
     progress: Callable[[Progress], object] | bool | None = None,
     log: Any = None,
@@ -65,8 +62,6 @@ def copy_store(
     if_exists : {"raise", "replace", "skip", "update"}
         For existing keys: raise an error before anything is copied, replace them, keep them, or
         replace those that differ.  The last two resume an interrupted copy.
-    compare : {"content", "size"}
-        Compare values by their bytes, or only by their size, which is faster but not certain.
     dry_run : bool
         Copy nothing; only write to ``log`` what would be copied.
     progress : callable or True, optional
@@ -100,7 +95,6 @@ def copy_store(
     store requires it (``metadata_first`` of :class:`StoreTraits`).
     """
     check_word("if_exists", if_exists, ("raise", "replace", "skip", "update"))
-    check_word("compare", compare, ("content", "size"))
     with (
         opened_store(
             source, source_path, read_only=True, storage_options=source_storage_options
@@ -109,7 +103,7 @@ def copy_store(
     ):
         keys = sorted(from_store.list_prefix(_prefix(from_path)))
         if not keys:
-            check_location(source, from_store, from_path, "there is nothing to copy")
+            _check_location(source, from_store, from_path, "there is nothing to copy")
         targets = _targets(filter(_chosen(excludes, includes, flags), keys), from_path, to_path)
         _check_overlap(from_store, from_path, to_store, to_path, targets)
         existing = _existing_keys(to_store, to_path, set(targets.values()))
@@ -131,8 +125,8 @@ def copy_store(
                 line(f"{'skip' if target in kept else 'copy'} {key}{arrow}")
             done = CopyResult(len(todo), len(targets) - len(todo), 0)
             if not dry_run:
-                transfer = _copy(
-                    from_store, to_store, to_path, todo, _order(source, dest), compare, progress,
+                transfer = copy_keys(
+                    from_store, to_store, to_path, todo, _order(source, dest), progress,
                     'copy_store again with if_exists="update"',
                 )  # fmt: skip
                 done = CopyResult(transfer.copied, done.skipped + transfer.skipped, transfer.nbytes)
@@ -140,85 +134,106 @@ def copy_store(
     return done
 
 
-@with_advice
-def rename(
+def rmdir(
     store: StoreLike,
-    source_path: str,
-    dest_path: str,
+    path: str | None = None,
     *,
-    progress: Callable[[Progress], object] | bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Rename all keys below a path without interpreting them.
+    """Remove all keys below a path, whether or not they belong to nodes.
+
+    For nodes, prefer :func:`zarr_core.remove`: it includes chunks that the format stores elsewhere, and
+    updates consolidated metadata.
 
     Parameters
     ----------
     store : store-like
-        The store.
-    source_path, dest_path : str
-        The old and the new path.
-    progress : callable or True, optional
-        As for :func:`copy_store`.
+        Location.
+    path : str, optional
+        The path; by default all keys of the location.
+    storage_options : mapping, optional
+        As for :func:`zarr_core.remove`.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no key below the path.  A store object may be empty.
+    StoreReadOnlyError, StoreCapabilityError
+        If the store is read-only, or cannot list or remove its keys.
+
+    Notes
+    -----
+    Metadata is removed first, so that an interrupted call leaves no incomplete node.
+    """
+    format_ = store.stored.format if isinstance(store, Node) else None
+    with opened_store(store, path, storage_options=storage_options) as (opened, node_path):
+        prefix = f"{node_path}/" if node_path else ""
+        require_erasing(opened)
+        keys = list(opened.list_prefix(prefix))
+        if not keys:
+            _check_location(store, opened, node_path, "there is nothing to remove")
+        key_order(format_).erase_documents(opened, keys)
+        opened.erase_prefix(prefix)
+
+
+def getsize(
+    store: StoreLike, path: str | None = None, *, storage_options: Mapping[str, Any] | None = None
+) -> int:
+    """Bytes of all values below a path: chunks, metadata and all other keys.
+
+    :meth:`zarr_core.Array.nbytes_stored` counts only the chunks of an array.
+
+    Parameters
+    ----------
+    store : store-like
+        Location; an array or group for the node and everything below it.
+    path : str, optional
+        Path of a node, or a key.
     storage_options : mapping, optional
         Further arguments for the store of a URL.
 
     Raises
     ------
     NodeNotFoundError
-        If there is no key below the old path.
-    NodeExistsError
-        If one path is within the other, or a key with another value exists below the new path.
+        If there is no value at or below the path.  A store object may be empty.
     StoreCapabilityError
-        If the store cannot list or remove its keys.
-
-    Notes
-    -----
-    Keys are copied before any is removed; metadata documents are copied last and removed first.
-    Every node is therefore complete at one of the paths, and the same call resumes an interrupted
-    one.  Use :meth:`Group.move` for nodes; it creates missing parent groups.
+        If the store cannot list its keys.
     """
-    with opened_store(store, source_path, storage_options=storage_options) as (opened, old):
-        above = store.path if isinstance(store, Node) else ""
-        new = join(above, dest_path)
-        location = Location(opened, new)
-        require_erasing(opened)
-        if is_within(new, old) or is_within(old, new):
-            raise NodeExistsError(location, f"{'/' + old!r} and its new path would overlap")
-        keys = list(opened.list_prefix(_prefix(old)))
-        if not keys:
-            raise NodeNotFoundError(Location(opened, old), "there is nothing to rename")
-        targets = _targets(keys, old, new)
-        existing = _existing_keys(opened, new, set(targets.values()))
-        pairs = [KeyPair(*pair) for pair in targets.items()]
-        if not all_same(opened, opened, (pair for pair in pairs if pair.target in existing)):
-            raise NodeExistsError(location, "other values exist at the new path; remove them first")
-        local = opened if old and new and not existing and isinstance(opened, LocalStore) else None
-        if local and local.move_prefix(_prefix(old), _prefix(new)):
-            return
-        todo = [pair for pair in pairs if pair.target not in existing]
-        order = _order(store)
-        _copy(opened, opened, new, todo, order, "content", progress, "rename again")
-        order.erase_documents(opened, keys)
-        opened.erase_values(keys)
+    with opened_store(store, path, read_only=True, storage_options=storage_options) as (
+        opened,
+        node_path,
+    ):
+        names, prefixes = [node_path] if node_path else [], [f"{node_path}/" if node_path else ""]
+        if isinstance(store, Node) and node_path and not path:
+            format_ = store.stored.format
+            names, prefixes = [*format_.documents(node_path)], [*format_.prefixes(node_path)]
+        sizes = {key: size for prefix in prefixes for key, size in opened.list_sizes(prefix)}
+        sizes |= {key: size for key in names if (size := opened.getsize(key)) is not None}
+        if not sizes and not isinstance(store, Node):
+            _check_location(store, opened, node_path, "nothing is stored here")
+        return sum(sizes.values())
 
 
-def _copy(
+def copy_keys(
     source: Store,
     dest: Store,
     path: str,
     pairs: list[KeyPair],
     order: KeyOrder,
-    compare: Compare,
     progress: Callable[[Progress], object] | bool | None,
     remedy: str,
+    largest: int = 0,
 ) -> KeyCopier:
-    """Copy values; metadata documents last, or first if the store requires it."""
+    """Copy values; metadata documents last, or first if the store requires it.
+
+    ``largest`` is the maximum size of a value in bytes; 0 if unknown.
+    """
     of_keys = {pair.source: pair for pair in pairs}
     values, documents = order.to_write(of_keys)
     steps = [*documents[::-1], values] if dest.traits.metadata_first else [values, *documents]
     with reporter_for(progress, 1) as reporter:
         reporter.begin(path, len(pairs), "keys")
-        transfer = KeyCopier(source, dest, compare, reporter)
+        transfer = KeyCopier(source, dest, reporter, {-1: largest})
         try:
             for step in steps:
                 transfer.run(of_keys[key] for key in step)
@@ -292,3 +307,12 @@ def _chosen(
         return any(pattern.search(key) for pattern in patterns)
 
     return lambda key: not matches(excluded, key) or matches(included, key)
+
+
+def _check_location(location: StoreLike, store: Store, path: str, missing: str) -> None:
+    """Raise a NodeNotFoundError for an empty location: its path may be wrong.
+
+    A store object without a path may be empty.
+    """
+    if path or isinstance(location, str | os.PathLike):
+        raise NodeNotFoundError(Location(store, path), f"{missing}; check the path")

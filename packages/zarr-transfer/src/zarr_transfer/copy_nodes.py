@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import NodeMetadata
 
     from zarr_transfer.copy_executor import CopyExecutor, CopyResult
-    from zarr_transfer.plan import Compare, CopyPlan, IfExists
+    from zarr_transfer.plan import CopyPlan, IfExists
     from zarr_transfer.progress import Progress
 
 
@@ -73,7 +73,6 @@ def copy(
     shallow: bool = False,
     without_attrs: bool = False,
     only: Callable[[str], bool] | None = None,
-    compare: Compare = "content",
     dry_run: bool = False,
     max_memory: int | None = None,
     verify: bool = False,
@@ -107,9 +106,6 @@ def copy(
     only : callable, optional
         Takes the path of a node below the source; returns whether it is copied.  Parent groups
         of copied nodes are copied, too.
-    compare : {"content", "size"}
-        Compare existing values of an interrupted copy by their bytes, or only by their size,
-        which is faster but not certain.
     dry_run : bool
         Write nothing; only write to ``log`` what would be copied.
     max_memory : int, optional
@@ -173,7 +169,7 @@ def copy(
     """
     options = CopyOptions(
         overwrite=overwrite, if_exists=if_exists, shallow=shallow, without_attrs=without_attrs,
-        only=only, compare=compare, dry_run=dry_run, max_memory=max_memory, verify=verify, progress=progress, log=log,
+        only=only, dry_run=dry_run, max_memory=max_memory, verify=verify, progress=progress, log=log,
         executor=executor, layout=layout,
     )  # fmt: skip
     _check_decodes(options)

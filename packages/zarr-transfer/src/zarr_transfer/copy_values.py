@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from zarr_core.extension import Store
 
     from zarr_transfer.copy_executor import CopyExecutor
-    from zarr_transfer.plan import Compare
 
 _MEMORY = 1 << 27  # bytes of values in memory, unless one value is larger
 _PER_TASK = 32  # values that a task of an executor copies
@@ -37,14 +36,12 @@ class KeyCopier:
         self,
         source: Store,
         dest: Store,
-        compare: Compare,
         reporter: Reporter,
         sizes: Mapping[int, int] | None = None,
     ) -> None:
         self.copied = self.skipped = self.nbytes = 0
         self._source = source
         self._dest = dest
-        self._compare = compare
         self._reporter = reporter
         self._gate = MemoryLimiter(_MEMORY)
         self._sizes = dict(sizes or {})
@@ -87,11 +84,6 @@ class KeyCopier:
 
     def _read(self, pair: KeyPair, hold: Reservation) -> bytes | bytearray | memoryview | None:
         """Return the value to copy, or None if nothing is to be copied."""
-        if pair.exists and self._compare == "size":
-            size = self._source.getsize(pair.source)
-            if size is not None and size == self._dest.getsize(pair.target):
-                hold(0)
-                return None
         value = self._source.get(pair.source)
         if value is None:  # removed since it was listed
             if pair.exists:
@@ -99,7 +91,7 @@ class KeyCopier:
             hold(0)
             return None
         hold(len(value))
-        if pair.exists and self._compare == "content" and holds(self._dest, pair.target, value):
+        if pair.exists and holds(self._dest, pair.target, value):
             return None
         return value
 
@@ -162,14 +154,13 @@ def copy_pairs(
     pairs: Iterable[KeyPair],
     reporter: Reporter,
     *,
-    compare: Compare = "content",
     executor: CopyExecutor | None = None,
     after: Callable[[KeyPair], object] | None = None,
     sizes: Mapping[int, int] | None = None,
 ) -> CopyResult:
     """Copy values unchanged, by an executor or by threads; see :class:`KeyCopier`."""
     if executor is None:
-        copier = KeyCopier(source, dest, compare, reporter, sizes)
+        copier = KeyCopier(source, dest, reporter, sizes)
         copier.run(pairs, after)
         return CopyResult(copier.copied, copier.skipped, copier.nbytes)
     results: list[CopyResult] = []
@@ -186,7 +177,7 @@ def copy_pairs(
     todo = list(pairs)
     unconfirmed = dict.fromkeys(pair.target for pair in todo)
     try:
-        executor.run(KeyCopyTask(source, dest, compare), _batches(todo), done)
+        executor.run(KeyCopyTask(source, dest), _batches(todo), done)
     except StoreError as error:
         error.unconfirmed = tuple(unconfirmed)
         raise
@@ -204,10 +195,9 @@ class KeyCopyTask:
 
     source: Store
     dest: Store
-    compare: Compare
 
     def __call__(self, pairs: Sequence[KeyPair]) -> CopyResult:
-        transfer = KeyCopier(self.source, self.dest, self.compare, reporter_for(None, 1))
+        transfer = KeyCopier(self.source, self.dest, reporter_for(None, 1))
         transfer.run(pairs)
         return CopyResult(transfer.copied, transfer.skipped, transfer.nbytes)
 

@@ -115,7 +115,7 @@ def _copy_keys(plan: CopyPlan, pairs: list[KeyPair], reporter: Reporter) -> int:
     sizes = {number: largest_value(step.metadata) for number, step in enumerate(steps)}
     reporter.begin(plan.dest.path, len(pairs), "keys")
     result = copy_pairs(
-        plan.source.store, plan.dest.store, pairs, reporter, compare=plan.options.compare,
+        plan.source.store, plan.dest.store, pairs, reporter,
         executor=plan.options.executor, after=after, sizes=sizes,
     )  # fmt: skip
     _write(plan, empty)

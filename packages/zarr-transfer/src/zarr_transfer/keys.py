@@ -9,7 +9,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.engine.consolidated_view import ConsolidatedView
 from zarr_core.errors import ExtensionError, MetadataError
 from zarr_core.extension import (
     ArrayMetadata,
@@ -20,6 +19,7 @@ from zarr_core.extension import (
 )
 from zarr_core.formats.walk import walk
 from zarr_core.names import join
+from zarr_core.optional import optional_function
 from zarr_core.threads import concurrent_map
 
 from zarr_transfer.plan import is_within
@@ -184,8 +184,9 @@ def readable_children(side: NodeLocation, root: NodeMetadata) -> Children:
     names: Callable[[str], Iterator[str]] = partial(format_.child_names, store)
     read: Callable[[str], NodeMetadata | None] = partial(format_.read, store)
     if isinstance(root, GroupMetadata) and root.consolidated and not store.supports_listing:
-        view = ConsolidatedView(store, side.path, format_, root.consolidated, True)
-        names, read = view.child_names, view.node
+        view = optional_function("use_consolidated=")
+        consolidated = view(store, side.path, format_, root.consolidated, True)
+        names, read = consolidated.child_names, consolidated.node
 
     def read_node(path: str) -> NodeMetadata | ZarrError | None:
         try:
@@ -272,7 +273,7 @@ def _possible_keys(spec: CopySpec, path: str, metadata: object) -> Iterator[tupl
     )
 
 
-def largest_value(metadata: NodeMetadata | None) -> int:
+def largest_value(metadata: object) -> int:
     """Return the decoded size of a chunk or shard in bytes; 0 if the metadata does not contain it."""
     if not isinstance(metadata, ArrayMetadata):
         return 0

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from zarr_transfer.copy_executor import KeyPair
     from zarr_transfer.progress import Progress
 
-Compare = Literal["content", "size"]
 IfExists = Literal["raise", "replace", "skip", "skip_initialized"]
 
 
@@ -145,7 +144,6 @@ class CopyOptions:
     shallow: bool = False
     without_attrs: bool = False
     only: Callable[[str], bool] | None = None
-    compare: Compare = "content"
     remove_source: bool = False
     on_error: Literal["raise", "skip"] = "raise"
     dry_run: bool = False
@@ -166,7 +164,6 @@ class CopyOptions:
 
     def __post_init__(self) -> None:
         check_word("if_exists", self.if_exists, ("raise", "replace", "skip", "skip_initialized"))
-        check_word("compare", self.compare, ("content", "size"))
         check_word("on_error", self.on_error, ("raise", "skip"))
         if self.overwrite and self.if_exists in ("skip", "skip_initialized"):
             raise ValueError(

@@ -6,21 +6,17 @@ package adds the accessor ``zarr_core``, which writes, to datasets, data arrays 
 
 from __future__ import annotations
 
-from zarr_xarray.accessor import DatasetWriter, TreeWriter
+from zarr_xarray.accessor import DatasetWriter
 from zarr_xarray.append.appender import Appender, append
-from zarr_xarray.append.live_reader import LiveReader
-from zarr_xarray.backend import ZarrCoreBackend, use_for_zarr_engine
+from zarr_xarray.backend import ZarrCoreBackend
 from zarr_xarray.writers import to_zarr
 
 __all__ = [
     "Appender",
     "DatasetWriter",
-    "LiveReader",
-    "TreeWriter",
     "ZarrCoreBackend",
     "append",
     "to_zarr",
-    "use_for_zarr_engine",
 ]
 
 __version__ = "0.1.0"

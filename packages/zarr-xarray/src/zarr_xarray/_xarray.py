@@ -63,7 +63,6 @@ check_alignment: Callable[..., None] = _chunks_module.validate_grid_chunks_align
 encode_name: Callable[[Any], str] = _common_module._encode_variable_name
 tree_from: Callable[[Any], DataTree] = _common_module.datatree_from_dict_with_io_cleanup
 ArrayWriter: Any = _common_module.ArrayWriter
-ENGINES: dict[str, Any] = _common_module.BACKEND_ENTRYPOINTS
 
 check_names: Callable[[Any], None] = _writers_module._validate_dataset_names
 dump_to_store: Callable[..., None] = _writers_module.dump_to_store
@@ -81,16 +80,8 @@ register_dataarray: Callable[[str], Callable[[type], type]] = (
 register_datatree: Callable[[str], Callable[[type], type]] = _extensions.register_datatree_accessor
 
 LazilyIndexedArray: Any = _indexing_module.LazilyIndexedArray
-LOAD_CODE: Any = xarray.Dataset.load.__code__
-ExplicitlyIndexed: Any = _indexing_module.ExplicitlyIndexed
 BasicIndexer: Any = _indexing_module.BasicIndexer
 OuterIndexer: Any = _indexing_module.OuterIndexer
-
-
-def lazy_data(variable: Any) -> Any:
-    """Return the data of a variable that is indexed lazily; None if it is in memory or chunked."""
-    data = variable._data
-    return data if isinstance(data, ExplicitlyIndexed) else None
 
 
 def map_chunks(function: Any, data: Any, dtype: Any, *others: Any) -> Any:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class DatasetWriter:
-    """Accessor ``zarr_core`` of datasets and data arrays."""
+    """Accessor ``zarr_core`` of datasets, data arrays and trees."""
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -22,10 +22,6 @@ class DatasetWriter:
         return to_zarr(self._data, store, **options)
 
 
-class TreeWriter(DatasetWriter):
-    """Accessor ``zarr_core`` of trees of datasets."""
-
-
 _xarray.register_dataset("zarr_core")(DatasetWriter)
 _xarray.register_dataarray("zarr_core")(DatasetWriter)
-_xarray.register_datatree("zarr_core")(TreeWriter)
+_xarray.register_datatree("zarr_core")(DatasetWriter)

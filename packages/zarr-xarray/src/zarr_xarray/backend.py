@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xarray.backends import BackendEntrypoint, refresh_engines
+from xarray.backends import BackendEntrypoint
 from zarr_core import Group, Store
 
 from zarr_xarray import _xarray
 from zarr_xarray.group_store import GroupStore, open_readable_group, subgroups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from xarray import Dataset, DataTree
 
-# xr.open_zarr before xarray 2026.9 passes these as None if the user did not pass them.
-_IGNORED_IF_NONE = ("chunk_store", "synchronizer", "zarr_version")
 _METADATA_KEYS = ("zarr.json", ".zgroup", ".zmetadata")
 _DECODE_OPTIONS = (
     "mask_and_scale",
@@ -114,11 +111,7 @@ class ZarrCoreBackend(BackendEntrypoint):
 
 def _open(store_like: Any, options: Mapping[str, Any]) -> tuple[Group, Callable[[Group], Dataset]]:
     """Open a group; also return the function that reads it, and groups below it, as datasets."""
-    arguments = {
-        name: value
-        for name, value in options.items()
-        if value is not None or name not in _IGNORED_IF_NONE
-    }
+    arguments = dict(options)
     known = ZarrCoreBackend.open_dataset_parameters
     if unknown := sorted(arguments.keys() - set(known)):
         raise TypeError(
@@ -143,30 +136,3 @@ def _open(store_like: Any, options: Mapping[str, Any]) -> tuple[Group, Callable[
         return dataset
 
     return group, dataset_of
-
-
-@contextmanager
-def use_for_zarr_engine() -> Iterator[None]:
-    """Use zarr-core for ``xr.open_zarr`` and ``engine="zarr"`` within a block.
-
-    zarr-python is neither needed nor imported.  Writing is not redirected, since xarray does not
-    support this.
-
-    Examples
-    --------
-    >>> import xarray as xr, zarr_xarray
-    >>> with zarr_xarray.use_for_zarr_engine():
-    ...     "zarr" in xr.backends.list_engines()
-    True
-    """
-    before = _xarray.ENGINES.get("zarr")
-    _xarray.ENGINES["zarr"] = (None, ZarrCoreBackend)
-    refresh_engines()
-    try:
-        yield
-    finally:
-        if before is None:
-            del _xarray.ENGINES["zarr"]
-        else:
-            _xarray.ENGINES["zarr"] = before
-        refresh_engines()

@@ -50,10 +50,10 @@ def commit(
         _create(target, new, rollback)
         if resized:
             _resize(target, resized, rollback)
-        previous = {array.path: array.metadata for array, _ in resized}
+        paths = {array.path for array, _ in resized}
         for array in arrays:
-            if array.path in previous:
-                target.consolidated.record(array.path, array.metadata, previous[array.path])
+            if array.path in paths:
+                target.consolidated.record(array.path, array.metadata, resized=True)
         if target.group is not None and mode != "r+":
             _record(target, new)
             _set_attributes(target, attributes)
@@ -69,6 +69,7 @@ def load_overwritten(target: Target, plans: Iterable[Plan]) -> None:
     ``plans`` are those for the target and for groups below it.  Raises ValueError if a variable
     has chunks of Dask that are computed from such arrays.
     """
+    below = f"{target.path}/" if target.path else ""
     for item in plans if target.overwrite and not target.is_empty else ():
         if item.variable.chunks is None:
             item.variable.load()
@@ -77,7 +78,7 @@ def load_overwritten(target: Target, plans: Iterable[Plan]) -> None:
         is_dask = hasattr(data, "__dask_graph__")
         for array in optional_function(_SOURCE_ARRAYS)(data) if is_dask else ():
             same = array.store == target.store or str(array.store) == str(target.store)
-            if same and f"{array.path}/".startswith(target.path_of("")):
+            if same and f"{array.path}/".startswith(below):
                 raise ValueError(
                     f"the variable {item.name!r} is computed from {array.store} {array.path!r}, "
                     "which mode='w' would remove first; write to another location, or load() it"

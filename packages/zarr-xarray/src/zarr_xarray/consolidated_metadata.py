@@ -13,7 +13,7 @@ from zarr_core import MemoryStore, consolidate_metadata, create_group
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import GroupMetadata, Location, NodeNotFoundError, strictjson
 from zarr_core.interfaces.metadata_document import read_metadata_from
-from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.metadata.group import ConsolidatedMetadata
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -71,9 +71,9 @@ class ConsolidatedCopies:
         self.format = format_
         self.consolidate = consolidate
         self._nodes: dict[str, JSON] = {}
-        self._previous: dict[str, JSON] = {}
+        self._resized: set[str] = set()
         self._removed: set[str] = set()
-        self._new_root: GroupMetadata | None = None
+        self._is_new = False
         self._pending = False
 
     def __contains__(self, path: str) -> bool:
@@ -84,19 +84,13 @@ class ConsolidatedCopies:
         return path[len(self.root) :].lstrip("/")
 
     def record(
-        self,
-        path: str,
-        metadata: ArrayMetadata | GroupMetadata,
-        previous: ArrayMetadata | None = None,
+        self, path: str, metadata: ArrayMetadata | GroupMetadata, *, resized: bool = False
     ) -> None:
-        """Record a new or changed node.
-
-        ``previous`` is the metadata that it replaced, if other processes can change the node too.
-        """
+        """Record a new or changed node; other processes can append to a ``resized`` one, too."""
         relative = self._relative(path)
         self._nodes[relative] = self.format.to_json(metadata)
-        if previous is not None:
-            self._previous[relative] = self.format.to_json(previous)
+        if resized:
+            self._resized.add(relative)
         self._pending = True
 
     def record_removed(self, path: str) -> None:
@@ -106,35 +100,23 @@ class ConsolidatedCopies:
         self._pending = True
 
     def create_root(self, attributes: Mapping[str, Any], rollback: Rollback) -> None:
-        """Create the root in an empty store, in version 3 with the nodes that are recorded so far.
+        """Create the root in an empty store, with the nodes that are recorded so far.
 
         Raises NodeExistsError if another process has created it.
         """
-        metadata = GroupMetadata(attributes=json_attributes(attributes))
-        metadata = self._new_root = self.format.to_format(metadata, Location("new group"))
-        self._pending = self.consolidate and self.format.zarr_format == 2
-        if self.consolidate and not self._pending:
+        metadata = self.format.to_format(
+            GroupMetadata(attributes=json_attributes(attributes)), Location("new group")
+        )
+        if self.consolidate:
             metadata = metadata.replace(consolidated=self._consolidated())
+        self._is_new, self._pending = True, False
         if not rollback.create(self.store, self.root, self.format, metadata, known_empty=True):
             location = Location(self.store, self.root)
             raise NodeExistsError(location, "was created by another process meanwhile")
 
     def write(self) -> None:
-        """Write the recorded changes.
-
-        Consolidated metadata is written after the nodes, so that all nodes in it exist.  In
-        version 3 it is part of the document that creates the root, which is written first.
-        """
-        if self._new_root is not None:
-            if not (self._pending and self.consolidate):
-                return
-            if self.format.zarr_format == 2:
-                root = self._new_root.replace(consolidated=self._consolidated())
-                documents: Any = self.format.to_json(root)
-                key = consolidated_key(self.format, self.root)
-                self.store.set(key, strictjson.encode(documents[".zmetadata"]))
-                return
-        elif not self._pending and not self.consolidate:
+        """Write the changes that are recorded since the root was created, after their nodes."""
+        if not self._pending and (self._is_new or not self.consolidate):
             return
         if not self.consolidate:
             existing = self.format.read(self.store, self.root)
@@ -146,8 +128,6 @@ class ConsolidatedCopies:
 
     def remove_rolled_back(self) -> None:
         """Remove recorded nodes that no longer exist."""
-        if self._new_root is not None and self.format.read(self.store, self.root) is None:
-            return
         for relative in [*self._nodes]:
             if self._read(relative) is None:
                 del self._nodes[relative]
@@ -164,30 +144,20 @@ class ConsolidatedCopies:
     def _change(self, copies: Copies) -> bool:
         for key in [key for key in copies if self._is_removed(key)]:
             del copies[key]
-        self._read_changed_by_others(copies)
         for path, node in self._consolidated().entries.items():
-            copies.update(self._copies_of(path, node))
+            documents: Any = self._copies_of(path, node)
+            key = f"{path}/.zarray" if self.format.zarr_format == 2 else path
+            known: Any = copies.get(key) if path in self._resized else None
+            if known is not None and known["shape"] > documents[key]["shape"]:
+                # Of several processes that append, the last one may be the first to come here.
+                stored = self._read(path)
+                if stored is not None:
+                    documents = self._copies_of(path, self.format.to_json(stored))
+            copies.update(documents)
         return True
 
     def _is_removed(self, key: str) -> bool:
         return any(f"{key}/".startswith(f"{path}/") for path in self._removed)
-
-    def _read_changed_by_others(self, copies: Copies) -> None:
-        """Read nodes again that other processes have changed as well.
-
-        Processes that resize the same array may update the consolidated metadata in another
-        order.  If it does not contain the metadata that was replaced, another process has updated
-        it meanwhile: the last update contains the last metadata.
-        """
-        for path, node in self._previous.items():
-            previous = self._copies_of(path, node)
-            if strictjson.identical({key: copies.get(key) for key in previous}, previous):
-                continue
-            metadata = self._read(path)
-            if metadata is None:
-                self._nodes.pop(path, None)
-            elif path in self._nodes:
-                self._nodes[path] = self.format.to_json(metadata)
 
     def _copies_of(self, path: str, node: JSON) -> Copies:
         if self.format.zarr_format != 2:

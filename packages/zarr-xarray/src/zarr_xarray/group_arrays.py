@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core import Array, array_from_metadata
 from zarr_core.extension import ArrayMetadata, Location
+from zarr_core.names import join
 from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
@@ -24,11 +25,6 @@ def array_at(
     """Return an array with some metadata, without accessing the store."""
     config = None if write_empty_chunks is None else {"write_empty_chunks": write_empty_chunks}
     return array_from_metadata(store, metadata, path=path, zarr_format=format_.name, config=config)
-
-
-def path_of(path: str, name: str) -> str:
-    """Return the path of a member of a group."""
-    return f"{path}/{name}" if path else name
 
 
 def consolidated_arrays(
@@ -51,7 +47,7 @@ def consolidated_arrays(
             metadata = format_.from_json(entries[name], location)
             if isinstance(metadata, ArrayMetadata):
                 arrays[name] = array_at(
-                    store, path_of(path, name), format_, metadata, write_empty_chunks
+                    store, join(path, name), format_, metadata, write_empty_chunks
                 )
     return arrays
 
@@ -65,10 +61,10 @@ def stored_arrays(
 ) -> dict[str, Array]:
     """Return the named arrays directly below a group that exist; only their documents are read."""
     arrays = concurrent_map(
-        [*names], lambda name: format_.read(store, path_of(path, name)), store.max_concurrency
+        [*names], lambda name: format_.read(store, join(path, name)), store.max_concurrency
     )
     return {
-        name: array_at(store, path_of(path, name), format_, metadata, write_empty_chunks)
+        name: array_at(store, join(path, name), format_, metadata, write_empty_chunks)
         for name, metadata in arrays
         if isinstance(metadata, ArrayMetadata)
     }

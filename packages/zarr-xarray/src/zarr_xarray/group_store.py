@@ -8,7 +8,7 @@ from xarray.backends import AbstractDataStore
 from zarr_core import Group, open_group, resolve_store_path
 from zarr_core.errors import NodeTypeError
 from zarr_core.extension import Location, NodeNotFoundError, Store
-from zarr_core.names import normalise_path
+from zarr_core.names import join, normalise_path
 from zarr_core.threads import concurrent_map
 
 from zarr_xarray.dimensions import user_attributes
@@ -57,25 +57,22 @@ class GroupStore(AbstractDataStore):
     def get_attrs(self) -> dict[str, Any]:
         return user_attributes(self.group.attrs.asdict())
 
-    def get_dimensions(self) -> dict[str, int]:
-        return {
-            str(name): size
-            for variable in self.get_variables().values()
-            for name, size in variable.sizes.items()
-        }
-
     def close(self) -> None:
         if self.closes:
             self.group.store.close()
 
 
-def is_opened_here(store_like: Any) -> bool:
-    """Whether :func:`zarr_core.resolve_store_path` opens a store, instead of one that was given.
+def resolve_group(
+    store_like: Any, group: str | None, **options: Any
+) -> tuple[Store, str, str, bool]:
+    """Return a store, the path of the location in it, that of a group below, and whether to close.
 
-    A given store may be returned within a cache, which must not be closed either.
+    A store that was given must not be closed, nor a cache around it.
     """
-    store = store_like if isinstance(store_like, Store) else getattr(store_like, "store", None)
-    return not isinstance(store, Store)
+    given = store_like if isinstance(store_like, Store) else getattr(store_like, "store", None)
+    path = normalise_path(group or "")
+    store, root = resolve_store_path(store_like, **options)
+    return store, root, join(root, path), not isinstance(given, Store)
 
 
 def open_readable_group(
@@ -92,18 +89,17 @@ def open_readable_group(
     FileNotFoundError if the group does not exist, and ValueError if ``consolidated`` is true and
     the group has no consolidated metadata.
     """
-    path = normalise_path(group or "")
-    store, base = resolve_store_path(store_like, read_only=True, storage_options=storage_options)
-    closes = is_opened_here(store_like)
+    store, base, path, closes = resolve_group(
+        store_like, group, read_only=True, storage_options=storage_options
+    )
     try:
-        if path and consolidated is not False:
+        if path != base and consolidated is not False:
             root = _root(store, base, zarr_format)
             if root is not None:
-                return _below(root, path), closes
+                return _below(root, path[len(base) :].lstrip("/")), closes
         opened = open_group(
-            store, "r", path=f"{base}/{path}".strip("/"), zarr_format=zarr_format,
-            use_consolidated=consolidated,
-        )  # fmt: skip
+            store, "r", path=path, zarr_format=zarr_format, use_consolidated=consolidated
+        )
     except NodeNotFoundError as error:
         if closes:
             store.close()

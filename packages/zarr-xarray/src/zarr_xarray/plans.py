@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import MemoryStore, array_from_metadata
-from zarr_core.extension import ArrayMetadata, Format, MetadataValidationError, strictjson
+from zarr_core.extension import ArrayMetadata, MetadataValidationError, strictjson
 from zarr_core.hierarchy.create_node import check_reserved_names
 
 from zarr_xarray import _xarray
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from xarray import Variable
     from zarr_core import Array
+    from zarr_core.extension import Format
+
+    from zarr_xarray.target import Target
 
 _CREATION_OPTIONS = (
     "chunks",
@@ -35,13 +38,10 @@ _CREATION_OPTIONS = (
 class Rules:
     """Options for all variables that are written together, as for :meth:`xarray.Dataset.to_zarr`."""
 
-    format: Format  # of new arrays
     mode: str
-    append_dim: Hashable | None
-    region: Mapping[Any, slice]
-    safe_chunks: bool
-    align_chunks: bool
-    write_empty_chunks: bool | None
+    append_dim: Hashable | None = None
+    safe_chunks: bool = True
+    align_chunks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,18 @@ class Plan:
 
 
 def plan(
-    name: Hashable, variable: Variable, existing: Array | None, rules: Rules, *, explicit: bool
+    name: Hashable,
+    variable: Variable,
+    existing: Array | None,
+    rules: Rules,
+    target: Target,
+    region: Mapping[Any, slice],
+    *,
+    explicit: bool,
 ) -> Plan:
     """Plan how to store an encoded variable, in the array of its name if one exists.
 
-    ``explicit`` tells whether the user passed the encoding; otherwise it comes from the variable.
+    ``region`` has the part of the array to write, by dimension.  ``explicit`` tells whether the user passed the encoding; otherwise it comes from the variable.
     ValueError if two chunks of Dask overlap the same stored chunk, or the encoding is invalid.
     """
     variable = variable.copy(deep=False)
@@ -70,23 +77,24 @@ def plan(
         raise ValueError(
             f"the encoding of {name!r} contains _FillValue, which should be an attribute by now"
         )
-    attributes, fill_value = _attributes_and_fill_value(variable, rules.format, explicit)
+    format_ = target.format
+    attributes, fill_value = _attributes_and_fill_value(variable, format_, explicit)
     for key in ("chunks", "shards"):
         lengths = normalize_lengths(name, key, variable, explicit=explicit)
         variable.encoding[key] = lengths
     encoding = _xarray.extract_encoding(
-        variable, raise_on_invalid=explicit, name=name, zarr_format=rules.format.zarr_format
+        variable, raise_on_invalid=explicit, name=name, zarr_format=format_.zarr_format
     )
     if encoding.get("chunks") is None:  # so does xarray before 2026.9 without zarr-python
         encoding["chunks"] = "auto"
-    write_empty_chunks = encoding.get("write_empty_chunks", rules.write_empty_chunks)
-    if rules.write_empty_chunks is not None and write_empty_chunks != rules.write_empty_chunks:
+    write_empty_chunks = encoding.get("write_empty_chunks", target.write_empty_chunks)
+    if target.write_empty_chunks not in (None, write_empty_chunks):
         raise ValueError(
             f'Differing "write_empty_chunks" values: {write_empty_chunks} in the encoding of {name!r}, '
-            f"{rules.write_empty_chunks} as argument of to_zarr"
+            f"{target.write_empty_chunks} as argument of to_zarr"
         )
-    shape, region = _shape_and_region(variable, existing, rules)
-    variable = _fit_to_grid(name, variable, encoding, shape, region, rules)
+    shape, selection = _shape_and_selection(variable, existing, rules.append_dim, region)
+    variable = _fit_to_grid(name, variable, encoding, shape, selection, rules)
     metadata = None
     text = _xarray.encode_name(name)
     if "/" in text:
@@ -95,10 +103,12 @@ def plan(
             "rename it, or write a tree of datasets"
         )
     if existing is None:
-        rules.format.check_path(text)
-        check_reserved_names(rules.format, [text])
-        metadata = _new_metadata(name, variable, attributes, fill_value, encoding, rules, explicit)
-    return Plan(text, variable, region, existing, shape, metadata, write_empty_chunks)
+        format_.check_path(text)
+        check_reserved_names(format_, [text])
+        metadata = _new_metadata(
+            name, variable, attributes, fill_value, encoding, format_, explicit
+        )
+    return Plan(text, variable, selection, existing, shape, metadata, write_empty_chunks)
 
 
 def _attributes_and_fill_value(
@@ -139,19 +149,22 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
-def _shape_and_region(
-    variable: Variable, existing: Array | None, rules: Rules
+def _shape_and_selection(
+    variable: Variable,
+    existing: Array | None,
+    append_dim: Hashable | None,
+    region: Mapping[Any, slice],
 ) -> tuple[tuple[int, ...], tuple[slice, ...]]:
     """Return the new shape of the array, and the part of it that the variable is written to."""
-    region = [rules.region.get(dim, slice(None)) for dim in variable.dims]
+    selection = [region.get(dim, slice(None)) for dim in variable.dims]
     if existing is None:
-        return variable.shape, tuple(region)
+        return variable.shape, tuple(selection)
     shape = list(existing.shape)
-    if rules.append_dim is not None and rules.append_dim in variable.dims:
-        axis = variable.dims.index(rules.append_dim)
-        region[axis] = slice(shape[axis], None)
+    if append_dim is not None and append_dim in variable.dims:
+        axis = variable.dims.index(append_dim)
+        selection[axis] = slice(shape[axis], None)
         shape[axis] += variable.shape[axis]
-    return tuple(shape), tuple(region)
+    return tuple(shape), tuple(selection)
 
 
 def _fit_to_grid(
@@ -187,7 +200,7 @@ def _new_metadata(
     attributes: dict[str, Any],
     fill_value: Any,
     encoding: Mapping[str, Any],
-    rules: Rules,
+    format_: Format,
     explicit: bool,
 ) -> ArrayMetadata:
     stored = {
@@ -199,15 +212,15 @@ def _new_metadata(
         "shape": variable.shape,
         "dtype": str if _xarray.vlen_type(variable.dtype) is str else variable.dtype,
         "fill_value": fill_value,
-        **_options(name, variable.dtype, encoding, rules.format, explicit),
+        **_options(name, variable.dtype, encoding, format_, explicit),
     }
-    if rules.format.zarr_format == 3:
+    if format_.zarr_format == 3:
         options["dimension_names"] = variable.dims
     else:
         stored[_xarray.DIMENSION_KEY] = list(variable.dims)
     try:
         return array_from_metadata(
-            MemoryStore(), zarr_format=rules.format.name, attributes=stored, **options
+            MemoryStore(), zarr_format=format_.name, attributes=stored, **options
         ).metadata
     except MetadataValidationError as error:
         if not isinstance(error, TypeError):  # the attributes are valid

@@ -64,51 +64,37 @@ class DatasetStore(_xarray.ZarrStore):
     created.
     """
 
-    __slots__ = ("deferred", "rollback", "target")
+    __slots__ = ("deferred", "rollback", "rules", "target")
 
     def __init__(
         self,
         target: Target,
-        mode: str,
-        append_dim: Hashable | None = None,
+        rules: Rules,
         region: Any = None,
-        safe_chunks: bool = True,
-        align_chunks: bool = False,
         deferred: list[DeferredWrite] | None = None,
         rollback: Rollback | None = None,
     ) -> None:
         self.target = target
         self.deferred: list[DeferredWrite] = [] if deferred is None else deferred
         self.rollback = Rollback() if rollback is None else rollback
-        self._mode = mode
-        self._append_dim = append_dim
+        self.rules = rules
+        # Of the base class, which finds the part to write for region="auto".
+        self._mode, self._append_dim = rules.mode, rules.append_dim
         self._write_region = region
-        self._safe_chunks = safe_chunks
-        self._align_chunks = align_chunks
 
     def get_child_store(self, group: str) -> DatasetStore:
         """Return the store of a subgroup, which is created when it is written to."""
         return type(self)(
-            self.target.child(group), self._mode, self._append_dim, self._write_region,
-            self._safe_chunks, self._align_chunks, self.deferred, self.rollback,
-        )  # fmt: skip
+            self.target.child(group), self.rules, self._write_region, self.deferred, self.rollback
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (
-            self.target, self._mode, self._append_dim, self._write_region, self._safe_chunks,
-            self._align_chunks,
-        )  # fmt: skip
+        return type(self), (self.target, self.rules, self._write_region)
 
     @property
     def zarr_group(self) -> Group | None:
         """The group, opened for writing; None if it does not exist yet."""
         return self.target.existing_group()
-
-    def array_keys(self) -> tuple[str, ...]:
-        return tuple(self.target.arrays())
-
-    def arrays(self) -> tuple[tuple[str, Any], ...]:
-        return tuple(self.target.arrays().items())
 
     def open_store_variable(self, name: str) -> Variable:
         """Return the variable of an array; raise KeyError if it does not exist."""
@@ -143,7 +129,7 @@ class DatasetStore(_xarray.ZarrStore):
                 f"{self.target.store} {'/' + self.target.path!r}; variables: "
                 f"{', '.join(map(str, variables))}"
             )
-        if encoding and self._mode in ("a", "a-", "r+"):
+        if encoding and self.rules.mode in ("a", "a-", "r+"):
             for name in self.target.stored_arrays(map(_xarray.encode_name, encoding)):
                 raise ValueError(f"variable {name!r} already exists, but encoding was provided")
 
@@ -159,11 +145,8 @@ class DatasetStore(_xarray.ZarrStore):
         """Encode variables and the attributes of the group."""
         return (
             {name: self.encode_variable(item, name) for name, item in variables.items()},
-            {key: self.encode_attribute(value) for key, value in attributes.items()},
+            {key: _xarray.encode_attribute(value) for key, value in attributes.items()},
         )
-
-    def encode_attribute(self, a: Any) -> Any:
-        return _xarray.encode_attribute(a)
 
     def store(
         self,
@@ -203,7 +186,7 @@ class DatasetStore(_xarray.ZarrStore):
                 )
                 with self.rollback.nested():
                     return [
-                        (target, plans, commit(target, plans, encoded, self._mode), writer)
+                        (target, plans, commit(target, plans, encoded, self.rules.mode), writer)
                         for target, plans, encoded, writer in planned
                     ]
             except StaleError as error:
@@ -215,7 +198,7 @@ class DatasetStore(_xarray.ZarrStore):
                 lengths = error.lengths
         raise ZarrError(
             f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
-            f"{self._append_dim!r}: other processes changed its arrays during each of "
+            f"{self.rules.append_dim!r}: other processes changed its arrays during each of "
             f"{_ATTEMPTS} attempts; nothing was appended, try again"
         )
 
@@ -231,7 +214,7 @@ class DatasetStore(_xarray.ZarrStore):
     ) -> tuple[list[Plan], dict[str, Any]]:
         """Return the plans and the encoded attributes of the group."""
         names = map(_xarray.encode_name, variables)
-        existing = {} if self._mode == "w" else self.target.stored_arrays(names)
+        existing = {} if self.rules.mode == "w" else self.target.stored_arrays(names)
         lengths = self._lengths(existing)
         if len(set(lengths.values())) > 1:  # another process appends, or an append was interrupted
             raise StaleError(self.target.path, lengths)
@@ -241,9 +224,9 @@ class DatasetStore(_xarray.ZarrStore):
     def _lengths(self, existing: Mapping[str, Array]) -> dict[str, int]:
         """Return the lengths of the arrays along the dimension to append to."""
         lengths: dict[str, int] = {}
-        for name, array in existing.items() if self._append_dim is not None else ():
+        for name, array in existing.items() if self.rules.append_dim is not None else ():
             lengths.update(
-                (name, n) for dim, n in sizes_of(array).items() if dim == self._append_dim
+                (name, n) for dim, n in sizes_of(array).items() if dim == self.rules.append_dim
             )
         return lengths
 
@@ -251,7 +234,7 @@ class DatasetStore(_xarray.ZarrStore):
         listing = ", ".join(f"{name!r}: {length}" for name, length in sorted(lengths.items()))
         return ZarrError(
             f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
-            f"{self._append_dim!r}: its arrays differ in length ({listing}), because an append was "
+            f"{self.rules.append_dim!r}: its arrays differ in length ({listing}), because an append was "
             "interrupted; resize() them to one length"
         )
 
@@ -264,7 +247,7 @@ class DatasetStore(_xarray.ZarrStore):
         """Encode new variables by their own encoding, others by that of the stored arrays."""
         old = {name for name in variables if _xarray.encode_name(name) in existing}
         new = {name: item for name, item in variables.items() if name not in old}
-        if self._mode == "r+" and new:
+        if self.rules.mode == "r+" and new:
             raise ValueError(
                 f"dataset contains non-pre-existing variables {list(new)!r}: mode='r+' only "
                 "overwrites existing variables; use mode='a' to create new ones"
@@ -277,28 +260,28 @@ class DatasetStore(_xarray.ZarrStore):
         there, _, _ = conventions.decode_cf_variables(raw, {}, decode_timedelta=timedeltas)
         for name in old:
             fitted = _xarray.fit_dimensions(
-                name, variables[name], there[name], self._write_region, self._append_dim
+                name, variables[name], there[name], self._write_region, self.rules.append_dim
             )
             form = StoredForm.of(existing[_xarray.encode_name(name)], raw[name], there[name])
             encoded[name] = encode_existing(fitted, form)
             encoded[name].encoding = raw[name].encoding
-        if self._mode == "a-" and self._append_dim is not None:
+        if self.rules.mode == "a-" and self.rules.append_dim is not None:
             encoded = {
                 name: item
                 for name, item in encoded.items()
-                if name not in old or self._append_dim in item.dims
+                if name not in old or self.rules.append_dim in item.dims
             }
         return encoded, encoded_attributes
 
     def _check_append_dim(self, existing: Mapping[str, Array]) -> None:
-        if self._append_dim is None or any(
-            self._append_dim in sizes_of(array) for array in existing.values()
+        if self.rules.append_dim is None or any(
+            self.rules.append_dim in sizes_of(array) for array in existing.values()
         ):
             return
         sizes = self.get_dimensions()
-        if self._append_dim not in sizes:
+        if self.rules.append_dim not in sizes:
             raise ValueError(
-                f"append_dim={self._append_dim!r} does not match any existing dataset dimensions "
+                f"append_dim={self.rules.append_dim!r} does not match any existing dataset dimensions "
                 f"{sizes}"
             )
 
@@ -306,7 +289,7 @@ class DatasetStore(_xarray.ZarrStore):
         self, variables: Mapping[Hashable, Variable], existing: Mapping[str, Array]
     ) -> None:
         """Raise a ValueError if arrays would differ in length: xarray could not open them."""
-        dim = self._append_dim
+        dim = self.rules.append_dim
         sizes = {
             _xarray.encode_name(name): item.sizes[dim]
             for name, item in variables.items()
@@ -339,19 +322,10 @@ class DatasetStore(_xarray.ZarrStore):
         existing: Mapping[str, Array],
         explicit: Collection[Hashable],
     ) -> list[Plan]:
-        rules = Rules(
-            self.target.format,
-            self._mode,
-            self._append_dim,
-            self._write_region or {},
-            self._safe_chunks and not self._align_chunks,
-            self._align_chunks,
-            self.target.write_empty_chunks,
-        )
         return [
             plan(
-                name, variable, existing.get(_xarray.encode_name(name)), rules,
-                explicit=name in explicit,
+                name, variable, existing.get(_xarray.encode_name(name)), self.rules, self.target,
+                self._write_region or {}, explicit=name in explicit,
             )
             for name, variable in variables.items()
         ]  # fmt: skip

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import Array, Group, create_group, open_group, resolve_store_path
+from zarr_core import Array, Group, create_group, open_group
 from zarr_core.errors import NodeTypeError
 from zarr_core.extension import Format, NodeNotFoundError, Store
 from zarr_core.formats.detect import format_of_new
-from zarr_core.hierarchy.consolidate import require_consolidating
-from zarr_core.names import normalise_path
+from zarr_core.hierarchy.create_node import require_consolidating
+from zarr_core.names import join
 from zarr_core.registry.resolve import format_named
 
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
-from zarr_xarray.group_arrays import consolidated_arrays, path_of, stored_arrays
-from zarr_xarray.group_store import is_opened_here
+from zarr_xarray.group_arrays import consolidated_arrays, stored_arrays
+from zarr_xarray.group_store import resolve_group
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -49,7 +49,7 @@ class Target:
 
     def path_of(self, name: str) -> str:
         """Return the path of a member."""
-        return path_of(self.path, name)
+        return join(self.path, name)
 
     def stored_arrays(self, names: Iterable[str]) -> dict[str, Array]:
         """Return the named arrays that exist; only their documents are read."""
@@ -109,9 +109,7 @@ def open_target(
     means unless the store needs none.  Raises FileNotFoundError if the group does not exist and
     the mode is ``r+``, and StoreCapabilityError if the store needs no consolidated metadata.
     """
-    store, root = resolve_store_path(store_like, storage_options=storage_options)
-    path = "/".join(part for part in (root, normalise_path(group or "")) if part)
-    closes = is_opened_here(store_like)
+    store, root, path, closes = resolve_group(store_like, group, storage_options=storage_options)
     if zarr_format is None and isinstance(store_like, Group):
         zarr_format = store_like.stored.format.name
     existing = None

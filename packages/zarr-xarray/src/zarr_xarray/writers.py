@@ -11,6 +11,7 @@ from zarr_core.errors import NodeExistsError
 from zarr_core.hierarchy.rollback import Rollback
 
 from zarr_xarray import _xarray
+from zarr_xarray.plans import Rules
 from zarr_xarray.store import DatasetStore
 from zarr_xarray.target import open_target
 
@@ -135,7 +136,7 @@ def to_zarr(
     )  # fmt: skip
     rollback = Rollback()
     root = DatasetStore(
-        target, mode_chosen, append_dim, region, safe_chunks, align_chunks, rollback=rollback
+        target, Rules(mode_chosen, append_dim, safe_chunks, align_chunks), region, rollback=rollback
     )  # fmt: skip
     writer = _xarray.ArrayWriter()
     try:

@@ -94,10 +94,12 @@ def measure(
     total = len(trials) * (1 + ROUNDS)
     for number, each in enumerate(trials):  # warm up and estimate the time
         _measure_once(each, chunks[:1])
-        if _SLOWEST * seconds < each.elapsed < seconds:
+        if each.elapsed > _SLOWEST * seconds:
             _measure_once(each, chunks[:1])  # the first time may include loading a library
+        if each.elapsed > _SLOWEST * seconds and not each.candidate.present:
+            each.problem = "takes too long for the time limit; increase --seconds"
         report(number + 1, total)
-    usable = _fast_enough(trials, seconds)
+    usable = [each for each in trials if not each.problem]
     cost = sum(each.elapsed for each in usable)
     left = until - monotonic()
     if left < cost:
@@ -106,26 +108,12 @@ def measure(
     for each in usable:
         each.encoding.clear()
         each.decoding.clear()
-    for round_ in range(ROUNDS):
-        # All once; then as many as fit into the time, fastest first.
-        share = (until - monotonic()) / (ROUNDS - round_)
-        for number, each in enumerate(
-            sorted(usable, key=lambda each: each.elapsed) if round_ else usable
-        ):
-            if round_ and (share := share - each.elapsed) < 0:
-                break
-            _measure_once(each, tried)
-            report(len(trials) * (1 + round_) + number + 1, total)
+    for number, each in enumerate(usable * ROUNDS):
+        if number >= len(usable) and monotonic() > until:
+            break
+        _measure_once(each, tried)
+        report(len(trials) + number + 1, total)
     return tried
-
-
-def _fast_enough(trials: list[Trial], seconds: float) -> list[Trial]:
-    """Return the trials without problems that are fast enough."""
-    usable = [each for each in trials if not each.problem]
-    for each in usable:
-        if each.elapsed > _SLOWEST * seconds and not each.candidate.present:
-            each.problem = "takes too long for the time limit; increase --seconds"
-    return [each for each in usable if not each.problem]
 
 
 def _measure_once(trial: Trial, chunks: Sequence[NDArray]) -> None:

@@ -49,8 +49,6 @@ class ArrayCheck:
         Keys of chunks outside the shape of the array, left from a larger shape.
     unmanaged : list of str
         Unmanaged keys below the array.
-    differences : list of str
-        Differences of the metadata from what is expected, each with its JSON pointer.
     """
 
     path: str
@@ -61,7 +59,6 @@ class ArrayCheck:
     damages: list[Damage] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
     unmanaged: list[str] = field(default_factory=list)
-    differences: list[str] = field(default_factory=list)
 
     @property
     def missing(self) -> int:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 from zarr_core import Array, Group
 from zarr_core.extension import ZarrError
-from zarr_core.normalize.compare_metadata import metadata_differences
 from zarr_core.optional import reporter_for
 
 from zarr_cli.check.array_check import ArrayCheck
@@ -20,7 +19,7 @@ from zarr_cli.validate import NodeProblem, Validation, validate
 from zarr_cli.walk import Member, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from zarr_core import Store
 
@@ -45,10 +44,8 @@ class Check:
 
     @property
     def is_sound(self) -> bool:
-        """Whether all metadata is valid and as expected, and all chunks can be read."""
-        return not self.metadata.errors and not any(
-            array.damages or array.differences for array in self.arrays
-        )
+        """Whether all metadata is valid, and all chunks can be read."""
+        return not self.metadata.errors and not any(array.damages for array in self.arrays)
 
     @property
     def is_complete(self) -> bool:
@@ -77,7 +74,6 @@ def check(
     path: str = "",
     zarr_format: int | str | None = None,
     progress: Callable[[Any], object] | None = None,
-    like: Mapping[str, Any] | None = None,
     *,
     chunks: bool = True,
 ) -> Check:
@@ -93,8 +89,6 @@ def check(
         Check only this format.
     progress : callable, optional
         As for :func:`zarr_core.copy`.
-    like : mapping, optional
-        What the metadata of each array is compared with.
     chunks : bool
         Whether to read chunks; if not, only metadata is checked.
 
@@ -126,14 +120,11 @@ def check(
             result.metadata.problems.append(NodeProblem(at, "", member.problem))
     arrays = [member.node for member in members if isinstance(member.node, Array)]
     if not chunks:
-        if like is not None:
-            for array in arrays:
-                result.arrays.append(_new_result(array, like))
         return result
     format_ = format_of(store, path, zarr_format)
     with reporter_for(progress, len(arrays)) as reporter:
         for array in arrays:
-            checked = _new_result(array, like)
+            checked = _new_result(array)
             result.arrays.append(checked)
             keys = check_chunks(array if lists else require_chunks(array), checked, reporter)
             if lists:
@@ -149,11 +140,10 @@ def _absolute(path: str, member: Member) -> str:
     return "/" + "/".join(part for part in (path, member.path) if part)
 
 
-def _new_result(array: Array, like: Mapping[str, Any] | None) -> ArrayCheck:
+def _new_result(array: Array) -> ArrayCheck:
     return ArrayCheck(
         array.name,
         "chunk" if array.shards is None else "shard",
         prod(array.cdata_shape),
         any(codec.detects_damage for codec in array.stored.inner_codecs.bytes_to_bytes),
-        differences=[] if like is None else [*map(str, metadata_differences(array.metadata, like))],
     )

@@ -9,7 +9,7 @@ import click
 
 from zarr_cli.errors import Failure
 from zarr_cli.location import Location, location_arguments
-from zarr_cli.output import always_json_option, print_json
+from zarr_cli.output import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ def command() -> None:
 @command.command
 @location_arguments("location")
 @click.argument("name", required=False)
-@always_json_option
+@click.option("--json", is_flag=True, expose_value=False, help="Print JSON, as by default.")
 def get(location: Location, name: str | None) -> None:
     """Print one attribute, or all of them, as JSON.
 

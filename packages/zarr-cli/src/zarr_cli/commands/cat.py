@@ -35,14 +35,6 @@ if TYPE_CHECKING:
     help="Output format; default: text.",
 )
 @click.option("--all", "whole", is_flag=True, help="Print all elements, also to a terminal.")
-@click.option(
-    "-O",
-    "--output",
-    type=click.Path(dir_okay=False),
-    default="-",
-    metavar="FILE",
-    help="Output file; default: standard output.",
-)
 @progress_options
 @json_option
 def command(
@@ -50,7 +42,6 @@ def command(
     selection: str,
     form: str | None,
     whole: bool,
-    output: str,
     progress: ProgressOutput,
     as_json: bool,
 ) -> None:
@@ -59,7 +50,7 @@ def command(
     \b
     zarr-core cat survey.zarr#north/elevation 1000:1010,2000:2005
     zarr-core cat field.zarr#t time=0,lat=::10 -f csv > t.csv
-    zarr-core cat field.zarr#t -f npy -O t.npy
+    zarr-core cat field.zarr#t -f npy > t.npy
 
     SELECTION is written as in NumPy, without spaces: 10:20,:,3 or ...,0 or ::100. With
     dimension names: time=0,y=10:20. Put -- before a selection that begins with a minus sign.
@@ -83,18 +74,16 @@ def command(
 
     array = location.open_array()
     parts = parse_selection(selection, array.shape, array.dimension_names)
-    on_terminal = output == "-" and is_terminal()
+    on_terminal = is_terminal()
     if form == "npy" and on_terminal:
-        raise click.UsageError(
-            "cannot print NPY to a terminal; redirect the output or use --output FILE."
-        )
+        raise click.UsageError("cannot print NPY to a terminal; redirect the output to a file.")
     if form == "text" and on_terminal and not whole:
         _print_preview(array, parts, progress)
         return
     # A bar would mix with the elements on the terminal.
     shown = replace(progress, shown=progress.shown and not on_terminal)
     with shown.bar("read") as report:
-        _write(array, parts, form, output, report)
+        _write(array, parts, form, report)
 
 
 def _print_preview(array: Array, parts: tuple[Part, ...], progress: ProgressOutput) -> None:
@@ -106,17 +95,15 @@ def _print_preview(array: Array, parts: tuple[Part, ...], progress: ProgressOutp
         progress.note(f"corners of {count:,} elements; --all prints all of them")
 
 
-def _write(array: Array, parts: tuple[Part, ...], form: str, output: str, report: Any) -> None:
+def _write(array: Array, parts: tuple[Part, ...], form: str, report: Any) -> None:
     from zarr_cli.cat.blocks import read_blocks
-    from zarr_cli.cat.output_file import atomic_output
     from zarr_cli.cat.selection import lengths
 
     shape = lengths(parts)
     blocks = _report_progress(read_blocks(array, parts), array, shape, report)
     encoded = _encoded(array, parts, shape, form, blocks)
-    on_terminal = output == "-" and is_terminal()
-    with atomic_output(output) as target:
-        for part in map(_escaped, encoded) if on_terminal else encoded:
+    with click.open_file("-", "wb") as target:
+        for part in map(_escaped, encoded) if is_terminal() else encoded:
             target.write(part)
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from itertools import groupby
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-from zarr_core.extension import strictjson
 from zarr_core.messages import pluralize
-from zarr_core.normalize.constraints import parse_partial_metadata
 
 from zarr_cli.advice import to_command_line
-from zarr_cli.errors import Failure, ProblemsFound
+from zarr_cli.errors import ProblemsFound
 from zarr_cli.location import Location, location_arguments
 from zarr_cli.output import json_option, print_json, print_styled
 from zarr_cli.progress import ProgressOutput, progress_options
@@ -32,20 +29,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Warnings, missing chunks and unmanaged keys also give status 1.",
 )
-@click.option(
-    "--like",
-    "expected",
-    metavar="FILE.json",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Compare the metadata of each array with a part of a zarr.json.",
-)
 @progress_options
 @json_option
 def command(
     location: Location,
     meta_only: bool,
     strict: bool,
-    expected: Path | None,
     progress: ProgressOutput,
     as_json: bool,
 ) -> None:
@@ -55,7 +44,6 @@ def command(
     zarr-core check survey.zarr
     zarr-core check old.zarr --meta-only --strict
     zarr-core check s3://bucket/field.zarr -q || echo damaged
-    zarr-core check survey.zarr/height --like height.json
 
     The metadata of a node and of all nodes below it is validated against the JSON Schemas of
     its format, the constraints between fields, and the extensions that it names. Consolidated
@@ -66,27 +54,22 @@ def command(
     value), unmanaged keys, and chunks outside the shape of an array that has shrunk. Nothing
     is changed.
 
-    --like also compares the metadata of each array with FILE.json, which has the members of a
-    zarr.json that are expected: {"data_type": "float32", "codecs": ["zstd"]}. For all formats,
-    they are those of version 3.
-
-    Exit status: 0 if everything is valid, can be read and is as expected, 1 if not, 2 for a
+    Exit status: 0 if everything is valid and can be read, 1 if not, 2 for a
     usage error.
 
     The JSON document of --json has store, path, zarr_format, sound, complete, nodes, errors,
     warnings, damaged, missing (numbers); problems: a list of {path, pointer, message, kind,
     severity}, where kind is document, extension, consolidated or store, and severity is error
     or warning; arrays: a list of {path, unit, total, stored, missing, has_checksums, damages,
-    outside, unmanaged, differences}, where each of damages is {key, chunk, kind, reason} and
+    outside, unmanaged}, where each of damages is {key, chunk, kind, reason} and
     kind is checksum, damaged or unreadable; unmanaged: a list of keys. With --meta-only,
-    arrays has only those that --like compares.
+    arrays is empty.
     """
     from zarr_cli.check import check
 
-    like = None if expected is None else _read(expected)
     store, path = location.locate()
     with progress.bar("check") as report:
-        result = check(store, path, location.zarr_format, report, like, chunks=not meta_only)
+        result = check(store, path, location.zarr_format, report, chunks=not meta_only)
     if as_json:
         print_json(result.to_json())
     elif not progress.quiet:
@@ -95,20 +78,11 @@ def command(
         raise ProblemsFound
 
 
-def _read(file: Path) -> dict[str, Any]:
-    document = strictjson.loads(file.read_bytes(), str(file))
-    if not isinstance(document, dict):
-        raise Failure(f"{file}: must be a JSON object with members of a zarr.json")
-    return parse_partial_metadata(document, str(file))
-
-
 def _print(result: Check, *, meta_only: bool) -> None:
     _print_problems(result.metadata)
     for array in result.arrays:
-        if array.damages or array.differences or array.outside or array.unmanaged:
+        if array.damages or array.outside or array.unmanaged:
             print_styled([(array.path, "bold")])
-        for difference in array.differences:
-            print_styled([("  differs   ", "red"), (difference, "")])
         for damage in array.damages:
             print_styled(
                 [(f"  {damage.kind:<10}", "red"), (damage.key, "cyan"), (f"  {damage.reason}", "")]
@@ -121,8 +95,6 @@ def _print(result: Check, *, meta_only: bool) -> None:
     _print_nodes(result.metadata)
     if not meta_only:
         _print_chunks(result)
-    elif differ := _not_as_expected(result):
-        print_styled([(differ, "bold red")])
 
 
 def _print_problems(result: Validation) -> None:
@@ -150,11 +122,6 @@ def _print_nodes(result: Validation) -> None:
     print_styled([(", ".join(parts), style), (f" in {nodes}", "")])
 
 
-def _not_as_expected(result: Check) -> str:
-    differ = sum(bool(array.differences) for array in result.arrays)
-    return f"{pluralize(differ, 'array')} not as expected" if differ else ""
-
-
 _SHOWN = 10  # keys that are listed per category
 
 
@@ -171,11 +138,7 @@ def _print_chunks(result: Check) -> None:
     damaged = sum(len(array.damages) for array in result.arrays)
     arrays = pluralize(len(result.arrays), "array")
     verdict = ("sound", "bold green") if result.is_sound else ("not sound", "bold red")
-    differ = _not_as_expected(result)
-    others = f"; {differ}" if differ else ""
-    print_styled(
-        [verdict, (f": {read or 'nothing'} read in {arrays}; {damaged:,} damaged{others}", "")]
-    )
+    print_styled([verdict, (f": {read or 'nothing'} read in {arrays}; {damaged:,} damaged", "")])
     if missing:
         print_styled([(f"{missing} missing (read as the fill value)", "dim")])
     if unprotected := [x.path for x in result.arrays if x.stored and not x.has_checksums]:

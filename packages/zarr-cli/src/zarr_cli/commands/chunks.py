@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import click
 
@@ -26,12 +25,6 @@ from zarr_cli.output import echo, is_terminal, json_option, print_json
 @click.option("--shards", is_flag=True, help="Count shards instead of inner chunks.")
 @click.option("--no-sizes", is_flag=True, help="Do not read sizes; needs only one listing.")
 @click.option("--cells", type=click.IntRange(1), help="Maximum number of cells along a dimension.")
-@click.option(
-    "--svg",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the map to an SVG file.",
-)
 @json_option
 def command(
     location: Location,
@@ -40,14 +33,13 @@ def command(
     shards: bool,
     no_sizes: bool,
     cells: int | None,
-    svg: Path | None,
     as_json: bool,
 ) -> None:
     r"""Show a map of which chunks are stored and how large they are.
 
     \b
     zarr-core chunks survey.zarr#north/elevation
-    zarr-core chunks field.zarr#t --at time=3 --svg t.svg
+    zarr-core chunks field.zarr#t --at time=3
 
     The map shows the last two dimensions of the chunk grid by default, and also chunks that
     do not compress. No chunk is read. In a large grid, several neighbours share a cell.
@@ -68,15 +60,13 @@ def command(
             dict(map(_fixed, fixed)),
             sizes=not no_sizes,
             inner=not shards,
-            cells=cells or (256 if as_json or svg else _default_cells()),
+            cells=cells or (256 if as_json else _default_cells()),
         )
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    if svg is not None:
-        svg.write_text(shown.to_svg(), encoding="utf-8")
     if as_json:
         print_json(shown.to_dict())
-    elif svg is None:
+    else:
         echo(repr(shown))
 
 

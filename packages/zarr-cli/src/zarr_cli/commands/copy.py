@@ -15,8 +15,6 @@ from zarr_cli.output import echo, json_option, print_json
 from zarr_cli.progress import ProgressOutput, progress_options
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from zarr_transfer import Progress
 
 
@@ -28,13 +26,6 @@ if TYPE_CHECKING:
     help="First remove an existing node at DEST, with all nodes below it.",
 )
 @click.option("--skip-existing", is_flag=True, help="Do not copy arrays that exist at DEST.")
-@click.option(
-    "--compare",
-    type=click.Choice(["content", "size"]),
-    default="content",
-    show_default=True,
-    help="How a resumed copy detects chunks that are already copied; size is faster.",
-)
 @filter_options
 @click.option("-n", "--dry-run", is_flag=True, help="Print what would be copied; write nothing.")
 @progress_options
@@ -44,7 +35,6 @@ def command(
     dest: Location,
     overwrite: bool,
     skip_existing: bool,
-    compare: Literal["content", "size"],
     only: NodeFilter | None,
     dry_run: bool,
     progress: ProgressOutput,
@@ -75,7 +65,6 @@ def command(
     options: dict[str, Any] = {
         "overwrite": overwrite,
         "if_exists": "skip" if skip_existing else "raise",
-        "compare": compare,
         "only": only,
         "log": lines.append,
     }

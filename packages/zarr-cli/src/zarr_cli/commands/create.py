@@ -44,10 +44,6 @@ def _shape(_ctx: click.Context, _param: click.Parameter, text: str | None) -> An
     "attributes",
     about="An attribute; the value is JSON or text. Can be repeated.",
 )
-@click.option(
-    "--from", "source", metavar="FILE.npy", type=click.Path(exists=True, dir_okay=False),
-    help="Create the array from the data of a NumPy file.",
-)  # fmt: skip
 @click.option("--like", metavar="LOCATION", help="Create an empty array like the one at LOCATION.")
 @key_value_option("--like-option", about="As -o, for the location of --like.")
 @format_option(about="Format: 3, 2, 1, draft, n5; default 3.")
@@ -70,8 +66,9 @@ def command(
     zarr-core create survey.zarr -a year=2024
     zarr-core create survey.zarr#height --shape 4096,4096 -d float32 -c 256,256 \
         -s 2048,2048 -z zstd:5 --fill-value NaN --dimension-names y,x
-    zarr-core create height.zarr --from height.npy
     zarr-core create next.zarr --like height.zarr -z gzip:6
+
+    To create an array from a NumPy file, use zarr-core import.
 
     The JSON document of --json has the properties that the command prints, by name.
     """
@@ -98,39 +95,26 @@ def _create(
     options: dict[str, Any],
     *,
     shape: tuple[int, ...] | None,
-    source: str | None,
     like: str | None,
     like_option: dict[str, Any],
     zarr_format: int | str | None,
     overwrite: bool,
 ) -> Array | Group:
     import zarr_core
+    import zarr_transfer
 
     options["overwrite"] = overwrite
     if zarr_format:
         options["zarr_format"] = zarr_format
     if like is not None:
-        if source is not None:
-            raise click.UsageError(
-                "--like creates an empty array and cannot be combined with --from"
-            )
         other = replace(parse_location(like), storage_options=like_option).open_array()
         attributes = {**other.metadata.attributes, **options.pop("attributes")}
         more = {} if shape is None else {"shape": shape}
-        return zarr_core.empty_like(
+        return zarr_transfer.empty_like(
             other, store=store, path=path, attributes=attributes, **more, **layout, **options
         )
     if like_option:
         raise click.UsageError("--like-option requires --like")
-    if source is not None:
-        import numpy as np
-
-        data = np.load(source, mmap_mode="r", allow_pickle=False)
-        if not isinstance(data, np.ndarray):
-            raise click.UsageError(f"{source} contains several arrays; use zarr-core import")
-        if shape is not None and shape != data.shape:
-            raise click.UsageError(f"{source} has shape {data.shape}, not {shape}")
-        return zarr_core.create_array(store, path=path, data=data, **layout, **options)
     if shape is not None:
         return zarr_core.create_array(store, path=path, shape=shape, **layout, **options)
     if layout:

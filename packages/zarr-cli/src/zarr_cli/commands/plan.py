@@ -13,18 +13,17 @@ from zarr_cli.output import echo, json_option, print_json
 @click.argument("selection", default="")
 @json_option
 def command(location: Location, selection: str, as_json: bool) -> None:
-    r"""Show what reading a selection would request, transfer, decode and need in memory.
+    r"""Show which chunks reading a selection would fetch and decode.
 
     \b
     zarr-core plan survey.zarr#north/elevation 1000:1010,2000:2005
     zarr-core plan s3://bucket/field.zarr#t time=0
 
     SELECTION is written as for cat; all elements by default. Only metadata is read. Every chunk is
-    assumed to be stored and not to compress. Requests for parts of shards and of uncompressed
-    chunks are an estimate.
+    assumed to be stored.
 
     The JSON document of --json has location, shape, chunks, all_chunks, inner_chunks (null without
-    shards), requests, read_nbytes, decoded_nbytes, nbytes, peak_nbytes.
+    shards), decoded_nbytes, nbytes.
     """
     from zarr_transfer import plan_selection
 

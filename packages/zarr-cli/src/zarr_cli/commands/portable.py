@@ -50,27 +50,27 @@ def command(location: Location, libraries: tuple[str, ...], as_json: bool) -> No
     crash; unknown is a list of features.
     """
     try:
-        from zarr_conformance.portability import requirement
+        from zarr_conformance.portability.report import library_name, library_names, report, table
     except ImportError:
         raise Failure(
             "zarr-conformance is not installed; run: pip install zarr-conformance"
         ) from None
     try:
-        chosen = [*map(requirement.library_name, libraries)] or requirement.library_names()
+        chosen = [*map(library_name, libraries)] or library_names()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     store, path = location.locate()
     nodes = list(_nodes(location))
-    report = requirement.report(nodes, list(dict.fromkeys(chosen)))
+    rows = report(nodes, list(dict.fromkeys(chosen)))
     document = {
         "store": str(store), "path": f"/{path}", "nodes": len(nodes),
-        "measured": requirement.table().date, "libraries": report,
+        "measured": table().date, "libraries": rows,
     }  # fmt: skip
     if as_json:
         print_json(document)
     else:
         _print(document)
-    if libraries and not all(row["reads"] for row in report):
+    if libraries and not all(row["reads"] for row in rows):
         raise ProblemsFound
 
 

@@ -44,9 +44,8 @@ def command(
     zarr-core verify survey.zarr --manifest survey.manifest.jsonl --digest 8d3f...
 
     Every value is read and hashed. A key is missing, unexpected (not in the manifest), of another
-    size, of another content, misplaced (the value of another key), or unreadable. Unlike the
-    checksums that check reads, this finds chunks that are swapped, lost, added, or from an older
-    state of the array.
+    size, of another content, or unreadable. Unlike the checksums that check reads, this finds
+    chunks that are swapped, lost, added, or from an older state of the array.
 
     --digest is the digest that the manifest must have, from a source that you trust. Without
     --manifest, the digest of the hierarchy is compared with it, and keys are not named.

@@ -1,4 +1,4 @@
-"""The implementation of ``convert``, ``rechunk`` and ``migrate``."""
+"""The implementation of ``convert`` and ``rechunk``."""
 
 from __future__ import annotations
 

@@ -22,7 +22,6 @@ from zarr_core.extension import ZarrError
 from zarr_cli.serve.children import children
 from zarr_cli.serve.chunk_map import chunk_map
 from zarr_cli.serve.node import describe_node
-from zarr_cli.serve.problems import problems_below
 from zarr_cli.serve.responses import JsonResponse
 from zarr_cli.serve.store_errors import http_error, without_location
 from zarr_cli.serve.stored_values import is_hidden, value_response
@@ -46,7 +45,6 @@ ENDPOINTS: dict[str, Endpoint] = {
     "children": children,
     "chunk-map": chunk_map,
     "node": describe_node,
-    "problems": problems_below,
     "window": window,
 }
 """Functions of the store, the served path and the query parameters."""

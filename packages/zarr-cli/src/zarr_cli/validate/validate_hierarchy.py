@@ -19,6 +19,7 @@ from zarr_core.extension import (
     strictjson,
 )
 from zarr_core.threads import concurrent_map
+from zarr_formats.consolidate import difference
 
 from zarr_cli.metadata_documents import format_of
 from zarr_cli.validate.definitions import check_definitions
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from zarr_core import Store
     from zarr_core.extension import JSON, Format, GroupMetadata
-    from zarr_core.metadata.consolidated import ConsolidatedMetadata
+    from zarr_core.metadata.group import ConsolidatedMetadata
 
     Refused = MetadataError | ExtensionError
     Read = ArrayMetadata | GroupMetadata | Refused
@@ -228,11 +229,11 @@ def _check_consolidated(
         for at, document in documents.items()
         if at.startswith(prefix) and at != path
     }
-    difference = group.consolidated.compare(stored)
+    different = difference(group.consolidated.entries, stored)
     for names, message in (
-        (difference.stale, "consolidated metadata of this node differs from its stored metadata"),
-        (difference.missing, "this node is missing from consolidated metadata"),
-        (difference.extra, "consolidated metadata contains this node, which does not exist"),
+        (different.stale, "consolidated metadata of this node differs from its stored metadata"),
+        (different.missing, "this node is missing from consolidated metadata"),
+        (different.extra, "consolidated metadata contains this node, which does not exist"),
     ):
         for name in names:
             if f"{prefix}{name}" not in damaged:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from importlib.metadata import entry_points
-from itertools import permutations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,13 +15,11 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Location,
     MetadataValidationError,
-    Provider,
     create_extension,
     hookimpl,
 )
 
 from zarr_conformance.kit import documents
-from zarr_conformance.kit.codec import switching_often
 from zarr_conformance.kit.examples import check_examples
 from zarr_conformance.kit.installation import check_installed
 from zarr_conformance.kit.sample_documents import check_problems, some_documents
@@ -171,62 +167,6 @@ class HooksTests:
         check_examples(
             check, st.tuples(st.sampled_from(_EXTENSION_POINTS), names, members), self.examples
         )
-
-    def test_selection_ignores_provider_order(self, plugin: object) -> None:
-        """``zarr_select_provider`` returns one of the providers or None, for any order."""
-        ours = {self.name, type(plugin).__module__.partition(".")[0].replace("_", "-")}
-        distributions = sorted({*ours, "acme-codecs", "other", "zarr-codecs"})
-        for extension_point in _EXTENSION_POINTS:
-            everybody = [
-                Provider(extension_point, "x", f"m{n}:X", distribution)
-                for n, distribution in enumerate(distributions)
-            ]
-            for count in (2, 3):
-                answers: dict[frozenset[Provider], set[Provider | None]] = {}
-                for some in permutations(everybody, count):
-                    selected = _call(
-                        plugin,
-                        "zarr_select_provider",
-                        extension_point=extension_point,
-                        name="x",
-                        providers=[*some],
-                    )
-                    assert selected is None or selected in some, (
-                        f"{selected!r} is not one of the providers"
-                    )
-                    answers.setdefault(frozenset(some), set()).add(selected)
-                several = [selected for selected in answers.values() if len(selected) > 1]
-                assert not several, f"it depends on the order: {several[0]}"
-
-    def test_chosen_fallback_is_valid(self, plugin: object) -> None:
-        """``zarr_choose_fallback`` returns one of the fallbacks or None."""
-        unknown = ExtensionDefinition("acme.unknown", {"a": 1})
-        some = [ExtensionDefinition(name) for name in ("int16", "float32", "r24", "acme.other")]
-        for count in range(1, len(some) + 1):
-            chosen = _call(
-                plugin,
-                "zarr_choose_fallback",
-                definition=unknown, fallbacks=some[:count], location=Location("kit"),
-            )  # fmt: skip
-            assert chosen is None or chosen in some[:count], (
-                f"{chosen!r} is not one of the fallbacks"
-            )
-
-    def test_extension_used_accepts_any_call(self, plugin: object) -> None:
-        """``zarr_extension_used`` does not fail for any arguments, in any thread."""
-
-        def tell(number: int) -> None:
-            for extension_point in (*_EXTENSION_POINTS, "extension", "chunk_memory_layout"):
-                name = f"acme.x{number % 3}"
-                provider = Provider(extension_point, name, "m:X", "acme-x", "1.0")
-                _call(
-                    plugin,
-                    "zarr_extension_used",
-                    location=Location(None if number % 2 else "kit"), extension_point=extension_point, name=name, provider=provider,
-                )  # fmt: skip
-
-        with switching_often(), ThreadPoolExecutor(8) as pool:
-            list(pool.map(tell, range(100)))
 
 
 def _call(plugin: object, hook: str, **arguments: Any) -> Any:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from zarr_conformance.adapters.zarr_core import ZarrCore
 from zarr_conformance.corpus.build import all_cases
-from zarr_conformance.plugin_cases import capabilities_of, run_case
 from zarr_conformance.runner.extension_support import ExtensionSupport
+from zarr_conformance.runner.in_process import capabilities_of, run_case
 
 if TYPE_CHECKING:
     from zarr_conformance.corpus.case import Case

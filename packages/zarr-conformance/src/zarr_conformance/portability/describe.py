@@ -97,19 +97,3 @@ def remedy(feature: str) -> str:
         return "store another fill value: fill_value=, or zarr-core convert --fill-value"
     option = _OPTIONS.get(kind, "--zarr-format")
     return f"convert it, with another {option}: zarr-core convert SOURCE DEST"
-
-
-def advice(feature: str) -> str:
-    """Return what to do about a feature of an array that does not exist yet."""
-    base, *parts = feature.split("/")
-    kind = parts[0] if parts else ""
-    if base == "name":
-        return "choose another name"
-    if not kind:
-        return "choose another zarr_format"
-    if kind.startswith(("data_type", "dtype")):
-        return "choose another dtype"
-    words = _KINDS.get(kind, "").removeprefix("the ").split(",")[0].removesuffix(":")
-    if kind in ("codec", "compressor", "filter", "chunk_grid", "chunk_key_encoding", "order"):
-        return f"choose another {words}, or omit the argument"
-    return "omit it"

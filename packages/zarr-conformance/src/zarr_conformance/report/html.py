@@ -1,41 +1,40 @@
-"""The report as a self-contained HTML file."""
+"""The report as an HTML file, which needs no other file and no program."""
 
 from __future__ import annotations
 
-import base64
-import gzip
-import hashlib
-import json
 from html import escape
 from importlib.metadata import version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zarr_conformance.clauses.clause import specifications
 from zarr_conformance.report.coverage import coverage
-from zarr_conformance.report.details import details, rerun_command
-from zarr_conformance.report.summary import (
-    FAILURES,
-    clauses_text,
-    strength,
-    summary,
-    summary_line,
-)
-from zarr_conformance.report.text import printable
+from zarr_conformance.report.summary import summary_line
+from zarr_conformance.report.terminal import rerun_command, show_case
+from zarr_conformance.report.text import pretty_json, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from zarr_conformance.clauses.clause import Specification
     from zarr_conformance.corpus.case import Case
+    from zarr_conformance.report.coverage import Coverage
     from zarr_conformance.report.results import ImplementationResults, Result
+
+# The content security policy permits no program, in case that a text is not escaped.
+_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Zarr conformance</title>
+"""
 
 
 def html(runs: Sequence[ImplementationResults], corpus: Sequence[Case]) -> str:
-    """Return a page with its data, styles and program.
-
-    Untrusted text is only in the compressed data, which the program inserts as text, not as
-    markup.  The content security policy of the page permits no other program.
+    """Return a page: a table of clauses and implementations, and all failures.
 
     Parameters
     ----------
@@ -44,125 +43,77 @@ def html(runs: Sequence[ImplementationResults], corpus: Sequence[Case]) -> str:
     corpus : sequence of Case
         All cases, including those that were not run.
     """
-    parts = {name: _part(name) for name in ("page.html", "page.css", "page.js")}
     by_id = {case.id: case for case in corpus}
-    data = json.dumps(_printable(page_data(runs, corpus)), separators=(",", ":")).encode()
-    packed = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
-    allowed = base64.b64encode(hashlib.sha256(parts["page.js"].encode()).digest()).decode()
-    lines = "".join(f"<li>{escape(printable(summary_line(run, by_id)))}</li>" for run in runs)
-    page = parts["page.html"]
-    for name, text in (
-        ("POLICY", f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'"),
-        ("STYLE", parts["page.css"]),
-        ("DATA", packed),
-        ("PROGRAM", parts["page.js"]),
-        ("SUMMARY", lines),  # last, because it contains untrusted text
-    ):
-        page = page.replace(f"@{name}@", text, 1)
-    return page
-
-
-def page_data(runs: Iterable[ImplementationResults], corpus: Sequence[Case]) -> dict[str, Any]:
-    """Return the data of the page as JSON."""
-    by_id = {case.id: case for case in corpus}
-    number = {case.id: n for n, case in enumerate(corpus)}
     covered = coverage(corpus)
-    return {
-        "harness": version("zarr-conformance"),
-        "specifications": [
-            {
-                "name": text.name,
-                "title": text.title,
-                "url": text.url,
-                "clauses": [
-                    {
-                        "id": clause.id,
-                        "section": clause.section,
-                        "level": clause.level,
-                        "strength": strength(clause.level),
-                        "text": clause.text,
-                        "link": text.link(clause),
-                        "binds": clause.binds_reader,
-                        "untested": clause.untested,
-                        "negative": clause.negative,
-                        "cases": [
-                            number[case]
-                            for kind in ("positive", "negative", "open")
-                            for case in getattr(covered[clause.id], kind)
-                        ],
-                        "counts": [
-                            len(covered[clause.id].positive),
-                            len(covered[clause.id].negative),
-                            len(covered[clause.id].open),
-                        ],
-                        "gaps": covered[clause.id].gaps,
-                    }
-                    for clause in text.clauses
-                ],
-            }
-            for text in sorted(specifications().values(), key=_order)
-        ],
-        "cases": [details(case) for case in corpus],
-        "runs": [_run(run, number, by_id) for run in runs],
-    }
+    style = (files("zarr_conformance.report") / "page.css").read_text("utf-8")
+    parts = [
+        f"{_HEAD}<style>\n{style}</style>\n</head>\n<body>\n<h1>Zarr conformance</h1>",
+        f"<p>{len(corpus)} cases, zarr-conformance {version('zarr-conformance')}</p>\n<ul>",
+        *(f"<li>{_text(summary_line(run, by_id))}</li>" for run in runs),
+        "</ul>",
+    ]
+    for specification in specifications().values():
+        parts += _matrix(specification, covered, runs)
+    for number, run in enumerate(runs):
+        parts += _failures(number, run, by_id)
+    return "\n".join((*parts, "</body>", "</html>", ""))
 
 
-def _order(text: Specification) -> tuple[bool, ...]:
-    """Return the sort key of a specification: version 3, older versions, registered extensions."""
-    name = text.name
-    draft, three = name.endswith("-draft"), name.startswith("v3-")
-    return (name.startswith("ext-"), draft, not three, name != "v3-core")
+def _text(text: str) -> str:
+    """Return untrusted text for the page."""
+    return escape(printable(text))
 
 
-def _run(
-    run: ImplementationResults, number: dict[str, int], by_id: dict[str, Case]
-) -> dict[str, Any]:
-    totals = summary(run, by_id)
-    results: list[Any] = [None] * len(number)
-    for result in run.results:
-        results[number[result.case]] = _result(result)
-    return {
-        "name": run.name,
-        "implementation": run.implementation,
-        "version": run.version,
-        "formats": run.formats,
-        "operations": run.operations,
-        "seconds": run.seconds,
-        "again": rerun_command("@CASE@", run.name, run.command),
-        "grades": dict(totals.grades),
-        "passed": totals.passed,
-        "judged": totals.judged,
-        "total": totals.cases,
-        "percent": totals.percent,
-        "known": totals.known,
-        "acceptsNothing": totals.accepts_nothing,
-        "failures": {FAILURES[kind]: number for kind, number in totals.failures.items()},
-        "violated": clauses_text(totals.failing),
-        "results": results,
-    }
+def _matrix(
+    specification: Specification,
+    covered: Mapping[str, Coverage],
+    runs: Sequence[ImplementationResults],
+) -> Iterator[str]:
+    """Yield the table of a specification: a row for each clause, a column for each run."""
+    results = [{result.case: result for result in run.results} for run in runs]
+    names = "".join(f"<th>{_text(run.name)}</th>" for run in runs)
+    title = f'<a href="{escape(specification.url)}">{_text(specification.title)}</a>'
+    yield f"<h2>{title}</h2>\n<table>\n<tr><th>clause</th>{names}</tr>"
+    for clause in specification.clauses:
+        coverage = covered[clause.id]
+        cases = (*coverage.positive, *coverage.negative, *coverage.open)
+        link = f'<a href="{escape(specification.link(clause))}">{_text(clause.id)}</a>'
+        cells = "".join(
+            _cell(number, [own[case] for case in cases if case in own])
+            for number, own in enumerate(results)
+        )
+        yield f"<tr><th>{clause.level}: {_text(clause.text)}<br>{link}</th>{cells}</tr>"
+    yield "</table>"
 
 
-def _result(result: Result) -> Any:
-    """Return a result as JSON; 1 for a pass without remarks, to keep the page small."""
-    entry = {
-        "grade": result.grade,
-        "reason": result.reason,
-        "remark": result.remark,
-        "known": result.known,
-        "observed": result.observed,
-    }
-    entry = {name: item for name, item in entry.items() if item}
-    return 1 if entry == {"grade": "pass"} else entry
+def _cell(number: int, results: Sequence[Result]) -> str:
+    """Return the cell of a clause and a run, with a link to the first case that fails."""
+    failed = [result for result in results if result.grade in ("fail", "crash")]
+    passed = [result for result in results if result.grade == "pass"]
+    if failed:
+        kind = "known" if all(result.known for result in failed) else "fail"
+        anchor = escape(f"#{number}/{failed[0].case}")
+        return f'<td class="{kind}"><a href="{anchor}">✗ {len(failed)}/{len(results)}</a></td>'
+    if passed:
+        return f'<td class="pass">✓ {len(passed)}/{len(results)}</td>'
+    return f'<td class="none">{"not supported" if results else ""}</td>'
 
 
-def _printable(value: Any) -> Any:
-    """Escape control characters in all strings of a JSON value."""
-    if isinstance(value, dict):
-        return {printable(name): _printable(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_printable(item) for item in value]
-    return printable(value) if isinstance(value, str) else value
+def _failures(number: int, run: ImplementationResults, by_id: Mapping[str, Case]) -> Iterator[str]:
+    """Yield the failed cases of a run, with what was expected and what was observed."""
+    yield f"<h2>{_text(f'{run.name} {run.version}')}: failures</h2>"
+    for result in _failed(run.results):
+        known = f"known: {result.known}\n\n" if result.known else ""
+        command = rerun_command(result.case, run.name, run.command)
+        text = (
+            f"{known}{result.reason}\n\nobserved\n{pretty_json(dict(result.observed))}\n\n"
+            f"{show_case(by_id[result.case])}\n  {command}"
+        )
+        anchor, name = escape(f"{number}/{result.case}"), _text(result.case)
+        yield f'<details id="{anchor}"><summary>{name}</summary><pre>{_text(text)}</pre></details>'
 
 
-def _part(name: str) -> str:
-    return (files("zarr_conformance.report") / name).read_text("utf-8")
+def _failed(results: Iterable[Result]) -> list[Result]:
+    """Return the failures, those that are not known first."""
+    failed = [result for result in results if result.grade in ("fail", "crash")]
+    return sorted(failed, key=lambda result: bool(result.known))

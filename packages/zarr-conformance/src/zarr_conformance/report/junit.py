@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as Xml
 
-from zarr_conformance.report.details import rerun_command
 from zarr_conformance.report.summary import NOTHING_ACCEPTED, summary
+from zarr_conformance.report.terminal import rerun_command
 from zarr_conformance.report.text import printable
 
 if TYPE_CHECKING:

@@ -188,7 +188,7 @@ def resolve_metadata(
         transformers.append(transformer)
     if problems:
         raise MetadataValidationError(location, problems)
-    if not ignored and not chain.ignored:
+    if not ignored:
         # The first transformers may be equivalent to codecs, which then replace them.
         equivalent = metadata
         while transformers and (by_codecs := transformers[0].as_codecs(equivalent)) is not None:

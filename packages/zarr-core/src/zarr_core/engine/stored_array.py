@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cached_property, partial
 from itertools import islice
 from math import prod
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
 
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.engine.chain import PreparedCodecChain
-    from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.resolved_metadata import ResolvedMetadata, WriteEmptyChunks
     from zarr_core.interfaces.codec import Codec
+    from zarr_core.interfaces.consolidated_view import ConsolidatedView
     from zarr_core.interfaces.format import Format
     from zarr_core.interfaces.native import NativePlan
     from zarr_core.interfaces.selection import AnySelection
@@ -160,9 +159,6 @@ class StoredArray(StoredNode[ArrayMetadata]):
         if isinstance(projections, tuple):  # of a single chunk, whose elements are the whole result
             self._read_chunk(reader, projections[0], out)
             return
-        if (for_call := reader.store.traits.for_call) is not None:
-            reader = copy(reader)
-            reader.store = for_call()
         if left is not None:
             projections = (item for item in projections if item.chunk_coords in left)
         if in_batches:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr_core.definition import ExtensionDefinition
-    from zarr_core.engine.consolidated_view import ConsolidatedView
+    from zarr_core.interfaces.consolidated_view import ConsolidatedView
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
     from zarr_core.registry.overrides import Extensions

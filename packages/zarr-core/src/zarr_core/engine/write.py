@@ -238,9 +238,7 @@ class _ChunkWriter:
         fields: str | list[str] | None,
     ) -> None:
         self.unconfirmed = UnconfirmedKeys()
-        store = stored.chunk_store
-        for_call = store.traits.for_call
-        self._store = store = store if for_call is None else for_call()
+        self._store = store = stored.chunk_store
         self.batch = _Batch(store, self.unconfirmed) if store.traits.batch_nbytes else None
         self._stored = stored
         self._value = value

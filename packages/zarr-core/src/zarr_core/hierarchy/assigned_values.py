@@ -157,14 +157,3 @@ def cast_data(values: Any, data: Any, data_type: DataType) -> Any:
         return values
     elements = cast_assigned(data, data_type)
     return elements if elements.shape == values.shape else values
-
-
-def without_data(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of a new array with the shape, and the dtype if any, of ``data`` instead of it."""
-    data = arguments.get("data")
-    if data is None:
-        return arguments
-    values = data_to_array(data)
-    dtype = data_type_of(values) if hasattr(data, "dtype") else None
-    implied = {"shape": values.shape, "dtype": dtype}
-    return arguments | {name: item for name, item in implied.items() if arguments.get(name) is None}

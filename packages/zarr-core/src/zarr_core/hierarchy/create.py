@@ -1,4 +1,4 @@
-"""Create arrays and groups."""
+"""Create arrays, from values too, and groups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.normalize.array_metadata import (
     NEW_ARRAY,
     NEW_GROUP,
-    new_array_metadata,
+    array_metadata,
     parse_order,
     parse_shape,
 )
@@ -166,20 +166,6 @@ def create_array(
         if shape is not None and parse_shape(shape) != values.shape:
             raise ValueError(f"shape {parse_shape(shape)} is not that of data, {values.shape}")
         shape = values.shape
-    members: Mapping[str, Any] = {}
-    if metadata is not None:
-        from zarr_core.normalize.constraints import (  # seldom needed
-            complete_metadata,
-            parse_partial_metadata,
-        )
-
-        members = parse_partial_metadata(metadata)
-    if shape is None and "shape" not in members:
-        as_data = hasattr(store, "__array__") or isinstance(store, list | tuple)
-        hint = ": the first argument is the location; pass elements as data=" if as_data else ""
-        raise TypeError(f"a new array requires shape or data{hint}")
-    if dtype is None and values is not None and "data_type" not in members:
-        dtype = data_type_of(values)
     settings = array_settings(config)
     options = NodeOptions(path, zarr_format, storage_options, overwrite=overwrite)
     new = NewNode(store, options)
@@ -189,10 +175,8 @@ def create_array(
         "fill_value": fill_value, "attributes": attributes,
         "chunk_key_encoding": chunk_key_encoding, "dimension_names": dimension_names,
     }  # fmt: skip
-    if metadata is None:
-        new_metadata = new.format.to_format(new_array_metadata(new.format, arguments), NEW_ARRAY)
-    else:
-        new_metadata = complete_metadata(members, new.format, arguments)
+    data_dtype = None if values is None else data_type_of(values)
+    new_metadata = array_metadata(new.format, arguments, metadata, data_dtype)
     stored = stored_array(
         new.store, new.path, new.format, new_metadata, settings, consolidated=new.consolidated
     )
@@ -209,6 +193,63 @@ def create_array(
         if values is not None:
             _write_values(array, values)
     return array
+
+
+def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
+    """Create an array that contains ``data``; options as for :func:`create_array`.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> zarr.array([[1, 2], [3, 4]], chunks=(1, 2))[:, 1]
+    array([2, 4])
+    """
+    return create(None, store=store, data=data, **options)
+
+
+def create(
+    shape: int | Sequence[int] | None = None, *, store: StoreLike = None, **options: Any
+) -> Array:
+    """Create an array of a shape; by default that of ``data``, and in memory.
+
+    Options as for :func:`create_array`.
+    """
+    return create_array(store, shape=shape, **options)
+
+
+def empty(shape: int | Sequence[int], **options: Any) -> Array:
+    """Create an array of the default fill value; options as for :func:`create_array`.
+
+    Its elements are defined, unlike those of :func:`numpy.empty`.
+    """
+    return create(shape, **options)
+
+
+def zeros(shape: int | Sequence[int], **options: Any) -> Array:
+    """Create an array of zeros; options as for :func:`create_array`.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> array = zarr.zeros((3, 4), chunks=2, dtype="int8")
+    >>> array[0, 0] = 5
+    >>> int(array[...].sum())
+    5
+    """
+    return full(shape, 0, **options)
+
+
+def ones(shape: int | Sequence[int], **options: Any) -> Array:
+    """Create an array of ones; options as for :func:`create_array`."""
+    return full(shape, 1, **options)
+
+
+def full(shape: int | Sequence[int], fill_value: Any, **options: Any) -> Array:
+    """Create an array of one value; options as for :func:`create_array`.
+
+    The value is the array's fill value; no chunk is stored for it.
+    """
+    return create(shape, fill_value=fill_value, **options)
 
 
 def new_group(

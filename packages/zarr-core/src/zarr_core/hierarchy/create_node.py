@@ -35,11 +35,11 @@ from zarr_core.threads import parallel_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
-    from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.rollback import Rollback
     from zarr_core.hierarchy.store_path import NodeOptions, StoreLike
     from zarr_core.interfaces.byte_reader import Buffer
+    from zarr_core.interfaces.consolidated_view import ConsolidatedView
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
@@ -273,6 +273,15 @@ def node_exists_error(store: Store, path: str, overwrite: bool = False) -> NodeE
     if overwrite:
         reason = "other writers create a node here at the same time; open it, or repeat the call"
     return NodeExistsError(Location(store, path), reason)
+
+
+def require_consolidating(store: Store) -> None:
+    """Raise a StoreCapabilityError if a store needs no consolidated metadata."""
+    if not store.traits.supports_consolidated_metadata:
+        raise StoreCapabilityError(
+            "the store reads all metadata fast and keeps its versions; consolidated metadata would "
+            "hide nodes that are created later. Open the group without it", store
+        )  # fmt: skip
 
 
 class StoreSnapshot(WrapperStore):

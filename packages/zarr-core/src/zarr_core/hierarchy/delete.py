@@ -1,4 +1,4 @@
-"""Delete nodes, or all keys below a path, metadata documents first."""
+"""Delete nodes, metadata documents first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zarr_core.formats.detect import read_node
 from zarr_core.formats.key_order import key_order
 from zarr_core.formats.unmanaged_keys import check_unmanaged_keys
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.store_path import check_location, opened_store
+from zarr_core.hierarchy.store_path import opened_store
 from zarr_core.interfaces.chunk_observer import forget_chunks
 from zarr_core.location import Location
 
@@ -72,48 +72,6 @@ def remove(
         erase_node(format_, opened, node_path)
     if stored:
         stored.record(removed=[node_path])
-
-
-def rmdir(
-    store: StoreLike,
-    path: str | None = None,
-    *,
-    storage_options: Mapping[str, Any] | None = None,
-) -> None:
-    """Remove all keys below a path, whether or not they belong to nodes.
-
-    For nodes, prefer :func:`remove`: it includes chunks that the format stores elsewhere, and
-    updates consolidated metadata.
-
-    Parameters
-    ----------
-    store : store-like
-        Location.
-    path : str, optional
-        The path; by default all keys of the location.
-    storage_options : mapping, optional
-        As for :func:`remove`.
-
-    Raises
-    ------
-    NodeNotFoundError
-        If there is no key below the path.  A store object may be empty.
-    StoreReadOnlyError, StoreCapabilityError
-        If the store is read-only, or cannot list or remove its keys.
-
-    Notes
-    -----
-    Metadata is removed first, so that an interrupted call leaves no incomplete node.
-    """
-    format_ = store.stored.format if isinstance(store, Node) else None
-    with opened_store(store, path, storage_options=storage_options) as (opened, node_path):
-        prefix = f"{node_path}/" if node_path else ""
-        require_erasing(opened)
-        keys = list(opened.list_prefix(prefix))
-        if not keys:
-            check_location(store, opened, node_path, "there is nothing to remove")
-        key_order(format_).erase_documents(opened, keys)
-        opened.erase_prefix(prefix)
 
 
 def check_removable(format_: Format, store: Store, path: str) -> None:

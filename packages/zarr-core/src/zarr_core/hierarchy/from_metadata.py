@@ -20,8 +20,9 @@ from zarr_core.errors import (
     reason,
 )
 from zarr_core.location import Location
-from zarr_core.messages import listed, warn
+from zarr_core.messages import listed, warn, warn_once
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.optional import optional_function
 from zarr_core.registry import hooks
 from zarr_core.registry.overrides import override_extensions
 from zarr_core.registry.resolve import create_extension, format_named
@@ -31,12 +32,13 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from zarr_core.definition import JSON
-    from zarr_core.engine.consolidated_view import ConsolidatedView
     from zarr_core.engine.resolved_metadata import ResolvedMetadata
     from zarr_core.engine.stored_node import StoredNode
+    from zarr_core.interfaces.consolidated_view import ConsolidatedView
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.metadata_extension import MetadataExtension
     from zarr_core.interfaces.store import Store
+    from zarr_core.metadata.group import ConsolidatedMetadata
 
     N = TypeVar("N")
 
@@ -120,10 +122,9 @@ def stored_node(
             read_only=read_only, consolidated=consolidated,
         )  # fmt: skip
     if consolidated is None and metadata.consolidated is not None:
-        from zarr_core.engine.consolidated_view import ConsolidatedView
-
-        lookup = read_only or store.read_only if use_consolidated is None else use_consolidated
-        consolidated = ConsolidatedView(store, path, format_, metadata.consolidated, lookup)
+        consolidated = consolidated_view(
+            store, path, format_, metadata.consolidated, use_consolidated, read_only
+        )
     elif consolidated is None and use_consolidated:
         raise ValueError(
             f"{Location(store, path)} has no consolidated metadata; create it with "
@@ -132,6 +133,30 @@ def stored_node(
     return StoredGroup(
         store, path, format_, metadata, read_only=read_only, consolidated=consolidated
     )
+
+
+def consolidated_view(
+    store: Store,
+    path: str,
+    format_: Format,
+    metadata: ConsolidatedMetadata,
+    use_consolidated: bool | None,
+    read_only: bool,
+) -> ConsolidatedView | None:
+    """The view of the consolidated metadata of a group; None, with a warning, without zarr-formats."""
+    lookup = read_only or store.read_only if use_consolidated is None else use_consolidated
+    view: ConsolidatedView
+    try:
+        view = optional_function("use_consolidated=")(store, path, format_, metadata, lookup)
+    except ModuleNotFoundError as error:
+        if use_consolidated:
+            raise
+        warn_once(
+            f"{Location(store, path)}: consolidated metadata is neither read nor updated, because "
+            f"{error}"
+        )
+        return None
+    return view
 
 
 def _warn_of_wrong_values(

@@ -18,7 +18,6 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.assigned_values import without_data
 from zarr_core.hierarchy.delete import check_removable, erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
@@ -299,12 +298,12 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             raise NodeTypeError(array.stored.location, "is a group, not an array")
         if is_new:
             return array
-        from zarr_core.normalize.constraints import check_array
+        from zarr_core.normalize.array_metadata import check_array  # slow to import
 
-        expected, metadata = without_data(arguments), options.get("metadata")
-        if expected["shape"] is None and metadata is None:
+        metadata = options.get("metadata")
+        if shape is None and options.get("data") is None and metadata is None:
             raise TypeError("require_array requires shape or data")
-        check_array(array.stored, metadata, expected, casts=not exact)
+        check_array(array.stored, metadata, arguments, casts=not exact)
         return array
 
     def _require(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.engine.stored_array import StoredArray
@@ -13,7 +14,6 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.detect import read_node
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.assigned_values import without_data
 from zarr_core.hierarchy.from_metadata import array_settings, stored_node
 from zarr_core.hierarchy.group import Group, create_group
 from zarr_core.hierarchy.node import Node
@@ -194,30 +194,32 @@ def open_group(
 
 
 @with_advice
-def open_consolidated(
-    store: StoreLike,
-    mode: Mode | None = None,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    attributes: Mapping[str, Any] | None = None,
-) -> Group:
-    """Open a group whose members are listed in its consolidated metadata.
+def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -> Group:
+    """Open a group, or create it if it does not exist.
 
-    Parameters as for :func:`open_group`.  By default the group is opened for reading and writing,
-    as in zarr-python; changes through it also change the consolidated metadata.
+    A group in a read-only store is opened for reading.
+
+    Parameters
+    ----------
+    store : store-like
+        Location; in memory by default.
+    overwrite : bool
+        Whether an existing node is overwritten.
+    **options
+        Further arguments of :func:`open_group`.
 
     Raises
     ------
-    ValueError
-        If the group has no consolidated metadata.
+    StoreReadOnlyError
+        If the store is read-only, and has no group at the path or ``overwrite`` is true.
     """
-    return open_group(
-        store, mode, path=path, zarr_format=zarr_format, storage_options=storage_options,
-        use_consolidated=True, extensions=extensions, attributes=attributes,
-    )  # fmt: skip
+    try:
+        return open_group(store, "w" if overwrite else "a", **options)
+    except StoreReadOnlyError:
+        if not overwrite:
+            with suppress(NodeNotFoundError):
+                return open_group(store, "r", **options)
+        raise
 
 
 def _open(
@@ -270,10 +272,9 @@ def _open(
     )  # fmt: skip
     if kind is not Group and (options.metadata is not None or (options.match and create)):
         if isinstance(stored, StoredArray):
-            from zarr_core.normalize.constraints import check_array  # seldom needed
+            from zarr_core.normalize.array_metadata import check_array  # slow to import
 
-            expected = without_data(create) if options.match else {}
-            check_array(stored, options.metadata, expected)
+            check_array(stored, options.metadata, create if options.match else {})
         elif kind is Array:
             raise NodeTypeError(stored.location, _IS_GROUP)
     return Array(stored) if isinstance(stored, StoredArray) else Group(stored)
@@ -352,10 +353,9 @@ def array_from_metadata(
         opened, node_path, format_name = options.resolve(store, read_only=read_only)
         format_ = format_named(zarr_format if format_name is None else format_name)
         if arguments or not isinstance(metadata, ArrayMetadata | GroupMetadata):
-            from zarr_core.normalize.constraints import complete_metadata, parse_partial_metadata
+            from zarr_core.normalize.array_metadata import array_metadata  # slow to import
 
-            document = {} if metadata is None else parse_partial_metadata(metadata)
-            metadata = complete_metadata(document, format_, arguments)
+            metadata = array_metadata(format_, arguments, metadata)
         stored = stored_node(
             opened, node_path, format_, metadata, read_only=read_only,
             settings=array_settings(config)._replace(fixed=fixed),

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from zarr_core.config import config
-from zarr_core.errors import NodeNotFoundError, StoreError
+from zarr_core.errors import StoreError
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store, store_from_object
 from zarr_core.location import Location
@@ -200,8 +200,6 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
         return LocalStore(text, read_only)
     except StoreError:
         _check_metadata_key(text)
-        if _is_zip(text):  # read-only: documents of other programs are zip archives, too
-            return _store_class("zip", Location(text)).from_url(text, read_only=True, **options)
         raise
 
 
@@ -218,16 +216,6 @@ def _from_url(url: str, read_only: bool, options: dict[str, Any]) -> Store:
         name = scheme.partition("+")[0]
     store_class = _store_class(name, Location(_shown(url)))
     return store_class.from_url(f"{scheme}://{rest}", read_only=read_only, **options)
-
-
-def _is_zip(text: str) -> bool:
-    """Whether a path is that of a zip archive, whatever its suffix, and a store can open it."""
-    from zarr_core.registry.discovery import is_provided  # slow to import
-
-    if not os.path.isfile(text) or not is_provided("store", "zip"):
-        return False
-    with open(text, "rb", buffering=0) as file:
-        return file.read(4) in (b"PK\3\4", b"PK\5\6")
 
 
 def _check_metadata_key(text: str) -> None:
@@ -300,12 +288,3 @@ def opened_store(
     finally:
         if isinstance(location, str | os.PathLike):
             store.close()
-
-
-def check_location(location: StoreLike, store: Store, path: str, missing: str) -> None:
-    """Raise a NodeNotFoundError for an empty location: its path may be wrong.
-
-    A store object without a path may be empty.
-    """
-    if path or isinstance(location, str | os.PathLike):
-        raise NodeNotFoundError(Location(store, path), f"{missing}; check the path")

@@ -90,8 +90,6 @@ class StoreTraits(NamedTuple):
     """Where the values are, if compiled code may access the files; not copied by wrappers."""
     chunk_reader: Callable[[Any], Any] | None = None
     """From a ``PreparedCodecChain`` to a ``ChunkReader`` that keeps decoded chunks; not copied."""
-    for_call: Callable[[], Any] | None = None
-    """Returns the store for the chunks of one read or write, with its directories open; not copied."""
 
 
 READ_ONLY = (

@@ -68,7 +68,7 @@ class WrapperStore(CachingStore):
         self.supports_listing = inner.supports_listing
         self.in_memory = inner.in_memory
         self.max_concurrency = inner.max_concurrency
-        self.traits = inner.traits._replace(files=None, chunk_reader=None, for_call=None)
+        self.traits = inner.traits._replace(files=None, chunk_reader=None)
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -9,12 +9,46 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import strictjson
 from zarr_core.definition import ReadOnlyDict, freeze, freeze_fields, ordinary
 from zarr_core.metadata.array import additional, in_order_of
-from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.validation import GROUP_MEMBERS, check_document
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from zarr_core.definition import JSON
     from zarr_core.location import Location
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidatedMetadata:
+    """Consolidated metadata: copies of the documents of the nodes below a group.  Immutable.
+
+    Specification: v3.1, "Additional fields", which does not define the contents of the member
+    ``consolidated_metadata``: ``{"kind": "inline", "must_understand": false, "metadata": {path:
+    document}}``.  Paths are relative to the group, as in zarr-python.
+
+    ``entries`` are the documents by path relative to the group (``"a/b"``); validated on access.
+    ``envelope`` is the member as it was read; it determines the order of its parts.
+    """
+
+    entries: dict[str, JSON]
+    envelope: dict[str, JSON] | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def from_documents(cls, documents: Mapping[str, JSON]) -> ConsolidatedMetadata:
+        """Create an instance from documents by path relative to the group.
+
+        Paths are sorted.  Copies of groups do not contain consolidated metadata.
+        """
+        return cls({path: without_copies(documents[path]) for path in sorted(documents)})
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the member ``consolidated_metadata``."""
+        members: dict[str, JSON] = {
+            "kind": "inline",
+            "must_understand": False,
+            "metadata": self.entries,
+        }
+        return in_order_of(self.envelope or {}, members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +135,19 @@ class GroupMetadata:
             member["metadata"] = strictjson.keep_texts(member["metadata"])
         stored = self.from_json(document, location)
         return strictjson.encode(document), stored
+
+
+# Members with consolidated metadata, in version 3 or 2.
+_COPIES = ("consolidated_metadata", ".zmetadata")
+
+
+def without_copies(document: JSON) -> JSON:
+    """A document of a node without consolidated metadata."""
+    if not isinstance(document, dict):
+        return document
+    # zarr-python 3 also leaves an empty one in the copies of groups of version 2.
+    return {
+        name: without_copies(value) if name == ".zgroup" else value
+        for name, value in document.items()
+        if name not in _COPIES
+    }

@@ -31,7 +31,9 @@ _ABSENT: dict[str, tuple[JSON, ...]] = {
     "consolidated_metadata": ({},),
 }
 _INTEGER = re.compile(r"[+-]?[0-9]{1,30}", re.ASCII).fullmatch
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII).fullmatch
+_DECIMAL = re.compile(
+    r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII
+).fullmatch
 _NAMED = {
     "nan": "NaN",
     "inf": "Infinity",

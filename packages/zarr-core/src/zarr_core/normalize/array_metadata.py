@@ -27,15 +27,18 @@ from zarr_core.normalize.codecs import (
 )
 from zarr_core.normalize.data_types import parse_data_type
 from zarr_core.normalize.definitions import parse_chunk_key_encoding, parse_definition
+from zarr_core.optional import check_names, optional_function
+from zarr_core.registry.overrides import override_extensions
 from zarr_core.registry.resolve import create_extension
 from zarr_core.selection.parse import as_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
 
     from zarr_core.definition import JSON
+    from zarr_core.engine.stored_array import StoredArray
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.interfaces.format import Format
     from zarr_core.normalize.chunk_shapes import Lengths
@@ -59,6 +62,48 @@ DEFAULTS: Mapping[str, Any] = {
     "dimension_names": None,
 }
 """The arguments of ``create_array`` that describe an array, except ``data``; their defaults."""
+
+
+def array_metadata(
+    format_: Format,
+    arguments: Mapping[str, Any],
+    metadata: Any = None,
+    data_dtype: Any = None,
+) -> ArrayMetadata:
+    """The metadata of a new array, as its format stores it.
+
+    ``metadata`` is a part of a ``zarr.json``, combined with the arguments; ``data_dtype`` is used
+    if neither has a data type.
+    """
+    check_names(arguments, DEFAULTS)
+    if metadata is not None:
+        complete: Callable[..., ArrayMetadata] = optional_function("metadata=")
+        return complete(metadata, format_, arguments, data_dtype)
+    complete_arguments = {**DEFAULTS, **arguments}
+    if complete_arguments["dtype"] is None:
+        complete_arguments["dtype"] = data_dtype
+    return format_.to_format(new_array_metadata(format_, complete_arguments), NEW_ARRAY)
+
+
+def check_array(
+    stored: StoredArray, metadata: Any, arguments: Mapping[str, Any], *, casts: bool = False
+) -> None:
+    """Raise a MetadataMismatchError if an existing array is not as described.
+
+    Parameters as for :func:`zarr_transfer.constraints.check_array`, which compares all others
+    than a shape and a data type that are the same.
+    """
+    if metadata is None and arguments.keys() <= {"shape", "dtype"}:
+        shape, dtype = arguments.get("shape"), arguments.get("dtype")
+        same = shape is None or parse_shape(shape) == stored.metadata.shape
+        if same and dtype is not None:
+            with override_extensions(stored.extensions):
+                data_type, byte_order = parse_data_type(dtype)
+            same = byte_order is None and data_type.to_definition() == stored.metadata.data_type
+        if same:
+            return
+    compare = optional_function("comparing an array with arguments (match=True)")
+    compare(stored, metadata, arguments, casts=casts)
 
 
 def new_array_metadata(
@@ -235,8 +280,10 @@ def parse_order(order: Any, ndim: int) -> list[int]:
     )
 
 
-def parse_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+def parse_shape(shape: int | Sequence[int] | None) -> tuple[int, ...]:
     """A shape as a tuple of integers."""
+    if shape is None:
+        raise TypeError("a new array requires shape or data")
     items: Any = shape if hasattr(shape, "__iter__") else (shape,)
     try:
         return tuple(as_integer(length) for length in items)

@@ -51,8 +51,6 @@ ENTRY_POINTS: dict[str, dict[str, str]] = {
 }
 
 _GROUPS = {extension_point.group: name for name, extension_point in EXTENSION_POINTS.items()}
-# The name of an entry point in this group is the version; its target is not used.
-_VERSION_GROUP = "zarr_core.interface_version"
 
 Scan: TypeAlias = dict[str, dict[str, tuple[Provider, ...]]]
 """Providers by extension point and name, sorted by distribution, without those of the core."""
@@ -131,18 +129,11 @@ def name_of(extension_point: str, cls: type[Any]) -> str:
 
 def _installed_name(extension_point: str, cls: type[Any]) -> str:
     target = f"{cls.__module__}:{cls.__qualname__}"
-    installed = [
-        provider
-        for provider in providers(extension_point)
-        if provider.extension is None and provider is not _RAW_BITS
-    ]
-    for provider in installed:
-        if provider.target.partition("[")[0].strip() == target:
-            return provider.name
-    # The entry point can name another module that exports the class.
     package = cls.__module__.partition(".")[0]
-    for provider in installed:
-        if provider.module in sys.modules or provider.module.partition(".")[0] == package:
+    # The entry point can also name another module that exports the class.
+    for provider in sorted(providers(extension_point), key=lambda item: item.target != target):
+        is_near = provider.module in sys.modules or provider.module.partition(".")[0] == package
+        if is_near and provider.extension is None and provider is not _RAW_BITS:
             with suppress(ExtensionLoadError):
                 if provider.load() is cls:
                     return provider.name
@@ -169,15 +160,11 @@ def refresh() -> None:
 
 def _scan() -> Scan:
     scanned: dict[str, dict[str, set[Provider]]] = {}
-    points = installed_entry_points("zarr_core.")
-    versions = {item.distribution: item.name for item in points if item.group == _VERSION_GROUP}
-    for group, name, target, distribution, version in points:
+    for group, name, target, distribution, version in installed_entry_points("zarr_core."):
         extension_point = _GROUPS.get(group, "")
         if not extension_point or normalize_name(distribution) == DISTRIBUTION:
             continue
-        number = versions.get(distribution, "1")
-        interface = int(number) if number.isdecimal() else number  # an error when it is loaded
-        provider = Provider(extension_point, name, target, distribution, version, "", interface)
+        provider = Provider(extension_point, name, target, distribution, version)
         scanned.setdefault(extension_point, {}).setdefault(name, set()).add(provider)
     return {
         extension_point: {name: tuple(sorted(group, key=str)) for name, group in names.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import deepcopy
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError, ValidationProblem, ZarrError, is_ordinary_error
@@ -15,20 +15,15 @@ from zarr_core.registry.overrides import class_provider
 from zarr_core.registry.provider import Provider, registry_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from pluggy import HookCaller
 
     from zarr_core.definition import JSON, ExtensionDefinition
     from zarr_core.location import Location
 
-T = TypeVar("T")
-
 # An entry point with the name of a hook is for this hook only.
-_HOOKS = {
-    "zarr_supply_extension", "zarr_list_extensions", "zarr_select_provider",
-    "zarr_choose_fallback", "zarr_check_metadata", "zarr_extension_used",
-}  # fmt: skip
+_HOOKS = {"zarr_supply_extension", "zarr_list_extensions", "zarr_check_metadata"}
 _registered: dict[int, Provider] = {}
 _loading: set[int] = set()  # threads
 
@@ -92,16 +87,6 @@ def supplied(extension_point: str, definition: ExtensionDefinition | None = None
     return sorted(offered, key=str)
 
 
-def choose(hook: str, items: Sequence[T], names: Iterable[str], **arguments: Any) -> T | None:
-    """The item that the first hook with an answer chooses, or None; the names are for errors."""
-    for source, chosen in _call(hook, **arguments):
-        if chosen in items:
-            return items[items.index(chosen)]
-        allowed = ", ".join(names)
-        raise source.failure(f"{hook} returned {chosen!r}, which must be one of {allowed}")
-    return None
-
-
 def check_metadata(location: Location, document: Mapping[str, JSON]) -> list[ValidationProblem]:
     """The problems that the hooks ``zarr_check_metadata`` report."""
     if not is_implemented(hook := "zarr_check_metadata"):
@@ -112,15 +97,6 @@ def check_metadata(location: Location, document: Mapping[str, JSON]) -> list[Val
         if not isinstance(item, ValidationProblem):
             raise source.failure(f"{hook} returned {item!r}, which must be a ValidationProblem")
     return [problem for _, problem in problems]
-
-
-def extension_used(location: Location, extension_point: str, name: str, provider: Provider) -> None:
-    """Call the hooks ``zarr_extension_used``; an error becomes a warning, once per plugin."""
-    failures: list[ExtensionLoadError] = []
-    used = {"extension_point": extension_point, "name": name, "provider": provider}
-    _call("zarr_extension_used", failures, location=location, **used)
-    for failure in failures:
-        warn_once(str(failure))
 
 
 def is_implemented(hook: str) -> bool:

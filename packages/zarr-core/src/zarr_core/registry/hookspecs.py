@@ -1,8 +1,8 @@
 """The hooks: functions of plugins that the core calls when a node is opened or created.
 
-They are never called for a chunk; to observe chunks, wrap the store.  Hooks can supply or select
-extensions and reject metadata.  They cannot make an extension optional: that depends on
-``must_understand`` and the extension point.
+They are never called for a chunk; to observe chunks, wrap the store.  Hooks can supply extensions
+and reject metadata.  They cannot make an extension optional: that depends on ``must_understand``
+and the extension point.
 
 An implementation is a function of the same name marked with ``hookimpl``; it can omit arguments,
 and return None if it has no answer.  Wrappers of hooks are not supported.  An error of a hook names
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from zarr_core.definition import JSON, ExtensionDefinition
     from zarr_core.errors import ValidationProblem
@@ -64,34 +64,7 @@ def zarr_list_extensions(extension_point: str) -> Iterable[Provider] | None:
 
 
 @hookspec
-def zarr_select_provider(
-    extension_point: str, name: str, providers: Sequence[Provider]
-) -> Provider | None:
-    """Select one of several providers of an extension, unless the settings select one."""
-
-
-@hookspec
-def zarr_choose_fallback(
-    definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], location: Location
-) -> ExtensionDefinition | None:
-    """Choose one of the installed fallbacks of an unknown data type; by default the first is used.
-
-    ``location`` is that of the data type.  Not called if the settings forbid fallbacks.
-    """
-
-
-@hookspec
 def zarr_check_metadata(
     location: Location, document: Mapping[str, JSON]
 ) -> Iterable[ValidationProblem] | None:
     """Check a valid metadata document that was read or will be written; any problem is an error."""
-
-
-@hookspec
-def zarr_extension_used(
-    location: Location, extension_point: str, name: str, provider: Provider
-) -> None:
-    """Observe an extension that is created from metadata; errors of this hook become warnings.
-
-    ``location`` is that of the definition; without store if it is not in the metadata of a node.
-    """

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.cache import Cache
 from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError
-from zarr_core.interfaces import INTERFACE_VERSION, OLDEST_INTERFACE_VERSION
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 
 if TYPE_CHECKING:
@@ -35,9 +34,6 @@ class Provider:
     adapter : str
         For code of another library: ``module:function`` of a function that returns an
         extension.  It is called with the provider and the object of the target.
-    interface_version : int or str
-        The version of the extension interface for which the distribution was written; a string
-        that is not a number is an error when the extension is loaded.
     extension : type, optional
         The class, if it is not imported from the target.
     """
@@ -48,7 +44,6 @@ class Provider:
     distribution: str
     version: str = ""
     adapter: str = ""
-    interface_version: int | str = 1
     extension: Any = None
 
     @property
@@ -81,22 +76,19 @@ class Provider:
         Raises
         ------
         ExtensionLoadError
-            If it cannot be imported, is not valid for the extension point, or was written for
-            another version of the extension interface.
+            If it cannot be imported, or is not valid for the extension point.
         """
         extension = registry_cache.get(self)
         return registry_cache.put(self, _load(self)) if extension is None else extension
 
-    def failure(
-        self, reason: str, event: str = "failed when it was called", remedy: str = ""
-    ) -> ExtensionLoadError:
+    def failure(self, reason: str, event: str = "failed when it was called") -> ExtensionLoadError:
         """The error for an extension that cannot be used, with how to go on without it."""
-        if not remedy and self.extension_point == "hooks":
+        remedy = "Repair, upgrade or remove that distribution"
+        if self.extension_point == "hooks":
             disable = f"zarr_core.config.set(disabled_plugins={{{self.distribution!r}}})"
             if self.distribution == "this process":
                 disable = "zarr_core.unregister_hooks"
             remedy = f"Repair it, or disable it: {disable}"
-        remedy = remedy or "Repair, upgrade or remove that distribution"
         point, name, target = self.extension_point, self.name, self.target
         return ExtensionLoadError(point, name, target, self.origin, reason, remedy, event)
 
@@ -108,7 +100,6 @@ registry_cache: Cache[Hashable, Any] = Cache(4096)
 
 def _load(provider: Provider) -> Any:
     point, extension = EXTENSION_POINTS[provider.extension_point], provider.extension
-    _check_version(provider)
     try:
         if extension is None:
             dotted = provider.target.partition(":")[2].partition("[")[0].strip()
@@ -129,21 +120,6 @@ def _load(provider: Provider) -> Any:
     if problem:
         raise provider.failure(problem, "failed to load")
     return extension
-
-
-def _check_version(provider: Provider) -> None:
-    version, remedy = provider.interface_version, f"Repair {provider.distribution}"
-    if not isinstance(version, int):
-        reason = f"interface_version must be an integer, not {version!r}"
-    elif OLDEST_INTERFACE_VERSION <= version <= INTERFACE_VERSION:
-        return
-    else:
-        reason = (
-            f"it requires version {version} of the extension interface, but the installed "
-            f"zarr-core supports versions {OLDEST_INTERFACE_VERSION} to {INTERFACE_VERSION}"
-        )
-        remedy = f"Upgrade {'zarr-core' if version > INTERFACE_VERSION else provider.distribution}"
-    raise provider.failure(reason, "failed to load", remedy)
 
 
 def _reason(provider: Provider, error: BaseException) -> str:

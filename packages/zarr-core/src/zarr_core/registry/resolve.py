@@ -80,11 +80,7 @@ def find_provider(
     if choice and not selected:
         raise _not_provided(extension_point, name, location, choice, candidates)
     if len(selected) > 1:
-        arguments = {"extension_point": extension_point, "name": name, "providers": selected}
-        chosen = hooks.choose("zarr_select_provider", selected, map(str, selected), **arguments)
-        if chosen is None:
-            raise ExtensionConflictError(extension_point, name, map(str, selected))
-        selected = [chosen]
+        raise ExtensionConflictError(extension_point, name, map(str, selected))
     if selected and selected[0].extension is None:  # hooks supply classes for one configuration
         registry_cache.put(key, selected[0])
     return selected[0] if selected else None
@@ -180,7 +176,6 @@ def create_extension(
         raise provider.failure(
             f"from_definition returned {instance!r}, which is not a {extension_point}"
         )
-    hooks.extension_used(location, extension_point, definition.name, provider)
     return instance
 
 
@@ -232,20 +227,14 @@ def create_data_type(
     fallbacks: Sequence[ExtensionDefinition] = (),
     location: Location = NO_LOCATION,
 ) -> tuple[DataType, ExtensionDefinition | None]:
-    """Create a data type, or a fallback, which is the second result, if it is unknown."""
+    """Create a data type, or if it is unknown the first known fallback, which is the second result."""
     if find_provider("data_type", definition, location):
         return create_extension("data_type", definition, location), None
     policy = config.settings.fallback
-    usable = (
-        []
-        if policy == "error"
-        else [fallback for fallback in fallbacks if find_provider("data_type", fallback)]
-    )
-    if not usable:
+    usable = (item for item in fallbacks if find_provider("data_type", item))
+    used = None if policy == "error" else next(usable, None)
+    if used is None:
         raise hints.unknown_extension_error("data_type", definition.name, location)
-    arguments = {"definition": definition, "fallbacks": usable, "location": location}
-    names = [item.name for item in usable]
-    used = hooks.choose("zarr_choose_fallback", usable, names, **arguments) or usable[0]
     data_type: DataType = create_extension("data_type", used, location)
     if policy == "warn":
         warn_once(

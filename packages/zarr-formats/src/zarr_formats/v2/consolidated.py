@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import Location, MetadataValidationError, package_schema, strictjson
-from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.metadata.group import ConsolidatedMetadata
 from zarr_core.strictjson import keep_nonfinite
 
 if TYPE_CHECKING:

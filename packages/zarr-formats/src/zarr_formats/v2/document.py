@@ -17,7 +17,7 @@ from zarr_core.extension import (
     ValidationProblem,
     package_schema,
 )
-from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.metadata.group import ConsolidatedMetadata
 
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.fill import fill_from_v2, fill_to_v2

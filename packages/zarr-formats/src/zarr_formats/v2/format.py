@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from zarr_core.extension import JSON, Buffers, ByteReader, GroupMetadata, Store
-    from zarr_core.metadata.consolidated import ConsolidatedMetadata
+    from zarr_core.metadata.group import ConsolidatedMetadata
 
     NodeMetadata = ArrayMetadata | GroupMetadata
 

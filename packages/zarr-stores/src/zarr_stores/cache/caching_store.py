@@ -1,90 +1,21 @@
-"""Base classes of caching stores, which invalidate every key that may have changed."""
+"""Base class of caching stores, and the values of one store in a pool."""
 
 from __future__ import annotations
 
 import time
-from abc import abstractmethod
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.extension import WrapperStore
+from zarr_core.extension import StoreError, WrapperStore
 
-from zarr_stores.cache.pool import CachePool, KnownGeneration, as_pool, validate_check
+from zarr_stores.cache.pool import CachePool, KnownGeneration, as_pool
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
-    from contextlib import AbstractContextManager
 
     from zarr_core.extension import Buffers, Change, Store
 
     from zarr_stores.cache.pool import CacheInfo, Changes
-
-
-class InvalidatingStore(WrapperStore):
-    """A wrapper that reports every change, even if the change fails halfway."""
-
-    def _begin_change(self, key: str) -> None:
-        """Note that a change of the value of a key begins."""
-
-    def _end_change(self, key: str) -> None:
-        """Note that it has ended, or failed halfway."""
-        self._invalidate(key)
-
-    @abstractmethod
-    def _invalidate(self, key: str) -> None:
-        """Invalidate the value of a key."""
-
-    @abstractmethod
-    def _changing_below(self, prefix: str) -> AbstractContextManager[None]:
-        """Note that all values below a prefix are changed, and invalidate them."""
-
-    @contextmanager
-    def _changing(self, *keys: str) -> Iterator[list[str]]:
-        """Note that the values of keys are changed; the list that is returned can grow."""
-        changed = [*keys]
-        for key in keys:
-            self._begin_change(key)
-        try:
-            yield changed
-        finally:
-            for key in changed:
-                self._end_change(key)
-
-    def discard_cached(self, key: str) -> None:
-        self._invalidate(key)
-        super().discard_cached(key)
-
-    def set(self, key: str, value: Buffers) -> None:
-        with self._changing(key):
-            self.inner.set(key, value)
-
-    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
-        with self._changing() as changed:
-
-            def noted() -> Iterator[tuple[str, Buffers]]:
-                for key, value in values:
-                    self._begin_change(key)
-                    changed.append(key)
-                    yield key, value
-
-            self.inner.set_values(noted())
-
-    def update(self, key: str, change: Change) -> None:
-        with self._changing(key):
-            self.inner.update(key, change)
-
-    def erase(self, key: str) -> None:
-        with self._changing(key):
-            self.inner.erase(key)
-
-    def erase_values(self, keys: Iterable[str]) -> None:
-        names = list(keys)
-        with self._changing(*names):
-            self.inner.erase_values(names)
-
-    def erase_prefix(self, prefix: str) -> None:
-        with self._changing_below(prefix):
-            self.inner.erase_prefix(prefix)
 
 
 class StoreCache:
@@ -100,7 +31,10 @@ class StoreCache:
         check: Literal["never", "generation"] | float,
         kind: str = "",
     ) -> None:
-        validate_check(check, store)
+        if check not in ("generation", "never") and (isinstance(check, str) or not check >= 0):
+            raise StoreError(
+                f'check must be "never", "generation" or a number of seconds, not {check!r}', store
+            )
         self.pool = as_pool(max_bytes)
         self.is_shared = isinstance(max_bytes, CachePool)
         """Whether other stores may use the pool."""
@@ -154,6 +88,19 @@ class StoreCache:
         self.pool.keep(self.prefix + key, part, value, *state)
 
     @contextmanager
+    def changing(self, *keys: str) -> Iterator[None]:
+        """Keep none of the values during a change, and forget what was kept before."""
+        names = [self.prefix + key for key in keys]
+        for name in names:
+            self.pool.begin_change(name)
+        try:
+            yield
+        finally:
+            for name in names:
+                self.pool.forget(name)
+                self.pool.end_change(name)
+
+    @contextmanager
     def changing_below(self, prefix: str) -> Iterator[None]:
         """Keep nothing below a prefix during a change, and forget what was kept before."""
         name = self.prefix + prefix
@@ -165,8 +112,8 @@ class StoreCache:
             self.pool.end_change(name)
 
 
-class MemoryCachingStore(InvalidatingStore):
-    """A caching store with a cache in memory, which it may share with others."""
+class MemoryCachingStore(WrapperStore):
+    """A caching store, which invalidates every key that may have changed, also by half a change."""
 
     cache: StoreCache
     """What is cached for this store."""
@@ -179,18 +126,35 @@ class MemoryCachingStore(InvalidatingStore):
         """Remove everything that is cached for this store."""
         self.cache.pool.forget_all(self.cache.prefix)
 
-    def _begin_change(self, key: str) -> None:
-        self.cache.pool.begin_change(self.cache.prefix + key)
-
-    def _end_change(self, key: str) -> None:
-        self._invalidate(key)
-        self.cache.pool.end_change(self.cache.prefix + key)
-
-    def _invalidate(self, key: str) -> None:
+    def discard_cached(self, key: str) -> None:
         self.cache.pool.forget(self.cache.prefix + key)
+        super().discard_cached(key)
 
-    def _changing_below(self, prefix: str) -> AbstractContextManager[None]:
-        return self.cache.changing_below(prefix)
+    def set(self, key: str, value: Buffers) -> None:
+        with self.cache.changing(key):
+            self.inner.set(key, value)
+
+    def set_values(self, values: Iterable[tuple[str, Buffers]]) -> None:
+        items = list(values)
+        with self.cache.changing(*(key for key, _ in items)):
+            self.inner.set_values(items)
+
+    def update(self, key: str, change: Change) -> None:
+        with self.cache.changing(key):
+            self.inner.update(key, change)
+
+    def erase(self, key: str) -> None:
+        with self.cache.changing(key):
+            self.inner.erase(key)
+
+    def erase_values(self, keys: Iterable[str]) -> None:
+        names = list(keys)
+        with self.cache.changing(*names):
+            self.inner.erase_values(names)
+
+    def erase_prefix(self, prefix: str) -> None:
+        with self.cache.changing_below(prefix):
+            self.inner.erase_prefix(prefix)
 
     def _arguments(self) -> tuple[Any, ...]:
         cache = self.cache

@@ -19,7 +19,6 @@ from zarr_stores._after_fork import register_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-    from typing import Literal
 
     from zarr_core.extension import Store
 
@@ -266,11 +265,3 @@ def as_pool(max_bytes: int | CachePool | None) -> CachePool:
             f"{type(max_bytes).__name__}"
         )
     return CachePool(max_bytes)
-
-
-def validate_check(check: Literal["never", "generation"] | float, store: Store) -> None:
-    """Raise StoreError if the argument ``check`` of a cache is not valid."""
-    if check not in ("generation", "never") and (isinstance(check, str) or not check >= 0):
-        raise StoreError(
-            f'check must be "never", "generation" or a number of seconds, not {check!r}', store
-        )

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from zarr_core.extension import ByteRange
-    from zarr_core.interfaces.store import Values
-
 __all__ = ["MongoDBStore"]
 
 _BATCH_SIZE: Final = 200  # keys in one request
@@ -230,16 +227,6 @@ class MongoDBStore(SortedStore, ServerStore):
         return current is not None and current.get("version") == document["version"]
 
     # --- faster ways ---
-
-    def _get_parts(self, requested: Sequence[tuple[str, ByteRange]]) -> Values:
-        keys = list({key for key, _ in requested})
-        values: dict[str, bytes] = {}
-        for document in self._collection.find({"key": {"$in": keys}}, {**_VALUE, "key": 1}):
-            values[document["key"]] = self._value(document["key"], document)
-        return [
-            None if key not in values else values[key][slice(*part.within(len(values[key])))]
-            for key, part in requested
-        ]
 
     def _erase_below(self, prefix: str) -> None:
         self._collection.delete_many(_below(prefix))

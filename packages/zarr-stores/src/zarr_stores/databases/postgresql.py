@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from zarr_core.extension import Buffer, ByteRange
-    from zarr_core.interfaces.store import Values
 
     from zarr_stores.databases.postgresql_connections import Connections
 
@@ -218,17 +217,6 @@ class PostgreSQLStore(SortedStore, ServerStore):
             return None
         size, value = rows[0]
         return size if value is None else value  # type: ignore[no-any-return]  # a value
-
-    def _get_parts(self, requested: Sequence[tuple[str, ByteRange]]) -> Values:
-        values = (
-            [key for key, _ in requested],
-            [max(-_END, min(_END, part.start)) for _, part in requested],
-            [_END if part.length is None else min(_END, part.length) for _, part in requested],
-        )
-        parts: Values = [None] * len(requested)
-        for number, data in self._opened().rows(self._sql.parts, values):
-            parts[number - 1] = data
-        return parts
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         self._check(key)

@@ -38,10 +38,6 @@ def statements_of(schema: str, table: str) -> SimpleNamespace:
         f"FROM {name}, unnest(%s::int[], %s::int[]) "
         "WITH ORDINALITY AS part(start, length, number) "
         "WHERE key = %s AND xmin::text = %s ORDER BY part.number",
-        parts="SELECT part.number, substring(value FROM CASE WHEN part.start < 0 "
-        "THEN greatest(0, octet_length(value) + part.start) ELSE part.start END + 1 "
-        f"FOR part.length) FROM {name} JOIN unnest(%s::text[], %s::int[], %s::int[]) "
-        "WITH ORDINALITY AS part(of_key, start, length, number) ON key = part.of_key",
         set=f"INSERT INTO {name}(key, value) VALUES(%s, %b) "
         "ON CONFLICT(key) DO UPDATE SET value = excluded.value",
         insert=f"INSERT INTO {name}(key, value) VALUES(%s, %b) ON CONFLICT(key) DO NOTHING",

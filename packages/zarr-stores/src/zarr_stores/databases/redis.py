@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from zarr_core.extension import Buffer, ByteRange
-    from zarr_core.interfaces.store import Values
 
 __all__ = ["RedisStore"]
 
@@ -211,18 +210,17 @@ class RedisStore(ServerStore):
             return max(len(value), self.getsize(key) or 0)
         return value if is_there else None
 
-    def _get_parts(self, requested: Sequence[tuple[str, ByteRange]]) -> Values:
-        # GETRANGE returns an empty string for missing keys.
-        commands = [
-            command
-            for key, part in requested
-            for command in (_part(self._head + key, part), ("EXISTS", self._head + key))
-        ]
-        answers = iter(self._pipelined(*commands))
-        return [
-            data[: part.length] if data or is_there else None
-            for (_, part), data, is_there in zip(requested, answers, answers, strict=True)
-        ]
+    def _part(self, key: str, part: ByteRange) -> Buffer | None:
+        self._check(key)
+        name, (start, length) = self._head + key, part
+        # GETRANGE includes the end, so it cannot return an empty part from the start of a value.
+        end = -1 if length is None or start < 0 else max(start + length - 1, 0)
+        data: bytes
+        data, is_there = self.request(
+            key, StoreReadError, "read",
+            lambda: self._pipelined(("GETRANGE", name, start, end), ("EXISTS", name)),
+        )  # fmt: skip
+        return data[:length] if is_there else None
 
     def getsize(self, key: str) -> int | None:
         self._check(key)
@@ -232,13 +230,3 @@ class RedisStore(ServerStore):
             lambda: self._pipelined(("STRLEN", name), ("EXISTS", name)),
         )  # fmt: skip
         return int(size) if is_there else None
-
-
-def _part(name: str, part: ByteRange) -> tuple[Any, ...]:
-    """Return the command that reads a part; its response may be longer than the part."""
-    start, length = part
-    if length is None or start < 0:
-        return "GETRANGE", name, start, -1
-    if not length:
-        return "GETRANGE", name, 1, 0
-    return "GETRANGE", name, start, start + length - 1

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from zarr_core.extension import KeyValueStore, Store, StoreError, StoreReadError
+from zarr_core.extension import KeyValueStore, Store, StoreError
 from zarr_core.messages import log
 from zarr_core.threads import waiting
 
@@ -25,16 +25,12 @@ from zarr_stores.remedies import remedy
 from zarr_stores.unknown_options import check_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Self
     from urllib.parse import SplitResult
 
-    from zarr_core.extension import ByteRange
-    from zarr_core.interfaces.store import Values
-
 T = TypeVar("T")
 
-_BATCH_SIZE = 500  # parts in one request
 _HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::\d*)?")
 _COMMON_OPTIONS = frozenset(
     {"connect_timeout", "password_variable", "max_concurrency", "retry_timeout", "timeout"}
@@ -199,22 +195,6 @@ class ServerStore(KeyValueStore):
             raise StoreError(reason, self) from None
 
     set_values = Store.set_values  # concurrently
-
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        """Return parts of values in the given order; one request reads many parts."""
-        requested = list(key_ranges)
-        for key, _ in requested:
-            self._check(key)
-        values: Values = []
-        for first in range(0, len(requested), _BATCH_SIZE):
-            some = requested[first : first + _BATCH_SIZE]
-            work = partial(self._get_parts, some)
-            values += self.request(some[0][0], StoreReadError, "read", work)
-        return values
-
-    @abstractmethod
-    def _get_parts(self, requested: Sequence[tuple[str, ByteRange]]) -> Values:
-        """Return parts of values in the given order, with one request."""
 
     def _check_size(self, key: str, data: bytes) -> None:
         if len(data) > self.largest_value:

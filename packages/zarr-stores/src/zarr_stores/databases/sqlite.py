@@ -22,8 +22,7 @@ from zarr_core.extension import (
 )
 
 from zarr_stores.databases.database_store import DatabaseStore, SortedStore, key_range
-from zarr_stores.databases.sqlite_connections import Connections, read_texts
-from zarr_stores.databases.sqlite_reader import BlobReader
+from zarr_stores.databases.sqlite_connections import BlobReader, Connections, read_texts
 
 if TYPE_CHECKING:
     import os
@@ -143,21 +142,22 @@ class SQLiteStore(SortedStore, DatabaseStore):
         return None if value is None else BufferByteReader(value)
 
     def _open_large(self, key: str) -> ByteReader | None:
-        cursor = self._connections.take()
+        connections = self._connections
+        cursor = connections.take()
         if cursor is None:
             return None
         try:
-            if self._connections.has_log(cursor):
+            if connections.has_log(cursor):
                 cursor.execute("BEGIN")  # the reader sees this snapshot until it is closed
                 row = cursor.execute(_WHERE, (key,)).fetchone()
                 if row is not None:
                     blob = cursor.connection.blobopen("zarr", "v", row[0], readonly=True)
-                    return BlobReader(self, key, blob, self._connections, cursor)
+                    return BlobReader(self, key, blob, connections, cursor)
                 cursor.execute("COMMIT")
         except BaseException:
-            cursor.connection.close()
+            connections.discard(cursor)
             raise
-        self._connections.idle.append(cursor)
+        connections.idle.append(cursor)
         return None
 
     def getsize(self, key: str) -> int | None:
@@ -183,7 +183,7 @@ class SQLiteStore(SortedStore, DatabaseStore):
             try:
                 row = cursor.execute(statement, arguments or (key,)).fetchone()
             except BaseException:
-                cursor.connection.close()
+                connections.discard(cursor)
                 raise
         except self._failures() as error:
             raise self._failure(error, key, StoreReadError, "read") from error
@@ -226,7 +226,7 @@ class SQLiteStore(SortedStore, DatabaseStore):
 
     def _write(self, statement: str, arguments: Sequence[Any], *, create: bool = True) -> int:
         """Execute a statement in its own transaction; return the number of changed rows."""
-        with self._connections.cursor(create=create) as cursor, self._connections.writing:
+        with self._connections.writing, self._connections.cursor(create=create) as cursor:
             return 0 if cursor is None else cursor.execute(statement, arguments).rowcount
 
     # --- listable ---
@@ -256,7 +256,7 @@ class SQLiteStore(SortedStore, DatabaseStore):
 
     @contextmanager
     def _transaction(self, *, create: bool) -> Iterator[sqlite3.Cursor | None]:
-        with self._connections.cursor(create=create) as cursor, self._connections.writing:
+        with self._connections.writing, self._connections.cursor(create=create) as cursor:
             if cursor is None:
                 yield None
                 return

@@ -1,4 +1,4 @@
-"""A pool of connections to an SQLite file.
+"""Connections to an SQLite file, and a reader of its large values.
 
 ``sqlite3`` has none; those of other libraries do not survive a fork.
 """
@@ -10,28 +10,28 @@ import sqlite3
 import threading
 import time
 import weakref
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from zarr_stores._after_fork import register_after_fork
+from zarr_core.extension import ByteReader, StoreReadError
+
 from zarr_stores.databases.database_store import INVALID_NAMES, path_exists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from zarr_stores.databases.sqlite_reader import BlobReader
-
-# Objects inherited by a fork: neither used nor closed, because closing them would
-# release locks of the parent.
-_inherited: list[object] = []
+    from zarr_core.extension import Store
 
 _TIMEOUT = 60.0
 _FORK_TIMEOUT = 2.0  # seconds that a fork waits for other threads
 
-_pools: weakref.WeakValueDictionary[int, Connections] = weakref.WeakValueDictionary()
-_opening = threading.Lock()
-"""Held while a connection is opened, and while this process forks."""
+_inherited: list[sqlite3.Cursor] = []
+"""Connections of the parent process: neither used nor closed, which would release its locks."""
+
+_pools: weakref.WeakSet[Connections] = weakref.WeakSet()
+_opening = threading.RLock()
+"""Held while a pool or a connection is created, and while this process forks."""
 
 
 class Connections:
@@ -49,75 +49,102 @@ class Connections:
         """Idle cursors; a thread returns its cursor after the end of its transaction."""
         self.writing = threading.Lock()
         """Held while writing: SQLite allows one writer, and makes others sleep and poll."""
-        self.readers: dict[int, weakref.ref[BlobReader]] = {}
-        """Open readers, each with its own connection."""
-        self._cursors: list[weakref.ref[sqlite3.Cursor]] = []
+        self._open: set[sqlite3.Cursor] = set()
+        """All cursors, also those that threads and readers use."""
+        self._readers: dict[sqlite3.Cursor, threading.RLock] = {}
+        """Cursors of open readers, each with a lock that is held while it is used."""
         self._suspended: list[sqlite3.Cursor] = []
-        register_after_fork(self, Connections._reinitialize)
-        _pools[id(self)] = self
-
-    def _reinitialize(self) -> None:
-        _inherited.extend([*self.idle, *self._suspended])
-        self.idle, self._suspended, self._cursors = [], [], []
-        self.writing = threading.Lock()
+        self._held: dict[sqlite3.Cursor, threading.RLock] = {}
+        with _opening:
+            _pools.add(self)
 
     def take(self, *, create: bool = False) -> sqlite3.Cursor | None:
         """Return a cursor; None if the table does not exist and ``create`` is False."""
+        cursor = self._pop()
+        if cursor is not None:
+            return cursor
+        with _opening:
+            connection = self._connect(create=create)
+            if connection is None:
+                return None
+            cursor = connection.cursor()
+            self._open.add(cursor)
+            return cursor
+
+    def _pop(self) -> sqlite3.Cursor | None:
         try:
             return self.idle.pop()
         except IndexError:
-            with _opening:
-                connection = self._connect(create=create)
-                if connection is None:
-                    return None
-                cursor = connection.cursor()
-                self._cursors = [
-                    *(reference for reference in self._cursors if reference() is not None),
-                    weakref.ref(cursor),
-                ]
-                return cursor
+            return None
+
+    def discard(self, cursor: sqlite3.Cursor) -> None:
+        """Close a connection, which rolls a transaction back."""
+        cursor.connection.close()
+        self._open.discard(cursor)
 
     @contextmanager
     def cursor(self, *, create: bool = False) -> Iterator[sqlite3.Cursor | None]:
-        """Provide a cursor as :meth:`take`; after an error, closing it rolls back."""
+        """Provide a cursor as :meth:`take`; an error closes the connection."""
         cursor = self.take(create=create)
+        if cursor is None:
+            yield None
+            return
         try:
             yield cursor
         except BaseException:
-            if cursor is not None:
-                cursor.connection.close()
+            self.discard(cursor)
             raise
-        if cursor is not None:
-            self.idle.append(cursor)
+        self.idle.append(cursor)
 
-    def suspend(self) -> None:
-        """Remove the idle cursors from the pool until :meth:`resume` is called."""
-        with suppress(IndexError):
-            while True:
-                self._suspended.append(self.idle.pop())
+    def begin_reading(self, cursor: sqlite3.Cursor) -> threading.RLock:
+        """Leave a cursor to an open reader; return the lock for its use.
 
-    def resume(self) -> None:
-        """Return the cursors removed by :meth:`suspend` to the pool."""
-        while self._suspended:
-            self.idle.append(self._suspended.pop())
+        The lock can be entered again: a reader may be deleted while this process forks.
+        """
+        lock = self._readers[cursor] = threading.RLock()
+        return lock
 
-    def is_busy(self) -> bool:
-        """Return whether a thread is using the database."""
-        readers = [one for item in tuple(self.readers.values()) if (one := item()) is not None]
-        self._cursors = [item for item in self._cursors if item() is not None]
-        lent = [item for made in self._cursors if (item := made()) is not None and _is_open(item)]
-        kept = sum(
-            item in lent
-            for item in [*self.idle, *self._suspended, *(item.cursor for item in readers)]
-        )
-        return len(lent) > kept or any(item.reads for item in readers)
+    def end_reading(self, cursor: sqlite3.Cursor) -> None:
+        """Return the cursor of a reader to the pool, after the end of its transaction."""
+        del self._readers[cursor]
+        self.idle.append(cursor)
 
     def close(self) -> None:
         """Close the idle connections; closing the last one merges the log into the file."""
         self._has_log = None
-        while self.idle:
-            cursor = self.idle.pop()
-            cursor.connection.close()
+        while (cursor := self._pop()) is not None:
+            self.discard(cursor)
+
+    # --- forks ---
+
+    def suspend(self, until: float) -> None:
+        """Take all cursors, those of other threads after the end of their operations."""
+        while True:
+            while (cursor := self._pop()) is not None:
+                self._suspended.append(cursor)
+            for cursor, lock in list(self._readers.items()):
+                if cursor not in self._held and lock.acquire(blocking=False):
+                    self._held[cursor] = lock
+            taken = len(self._suspended) + len(self._held)
+            if taken == len(self._open) or time.monotonic() > until:
+                return
+            time.sleep(1e-5)
+
+    def resume(self) -> None:
+        """Undo :meth:`suspend`."""
+        while self._suspended:
+            self.idle.append(self._suspended.pop())
+        while self._held:
+            self._held.popitem()[1].release()
+
+    def leave(self) -> None:
+        """Forget the connections in a forked process; open readers keep theirs."""
+        self.resume()
+        _inherited.extend(self._open)
+        self._open, self._readers, self.idle = set(), {}, []
+        self.writing = threading.Lock()
+
+    # --- opening ---
 
     def has_log(self, cursor: sqlite3.Cursor) -> bool:
         """Return whether the file has a write-ahead log, so that readers do not block writers."""
@@ -125,11 +152,6 @@ class Connections:
             (mode,) = cursor.execute("PRAGMA journal_mode").fetchone()
             self._has_log = mode == "wal"
         return self._has_log
-
-    @staticmethod
-    def keep_inherited(*used: object) -> None:
-        """Keep inherited objects that the parent process still uses."""
-        _inherited.extend(used)
 
     def _connect(self, *, create: bool) -> sqlite3.Connection | None:
         if create:
@@ -192,40 +214,25 @@ def is_plain_table(connection: sqlite3.Connection, name: str) -> bool:
     return True
 
 
-def _is_open(cursor: sqlite3.Cursor) -> bool:
-    try:
-        return cursor.connection.total_changes >= 0
-    except sqlite3.ProgrammingError:
-        return False
-
-
-def _all() -> list[Connections]:
-    """Return all live pools; other threads may create more meanwhile."""
-    return [pool_ for pool in _pools.valuerefs() if (pool_ := pool()) is not None]
-
-
 def _before_fork() -> None:
     # The child process would inherit internal locks of SQLite held by other threads.
     _opening.acquire()
-    pools = _all()
     until = time.monotonic() + _FORK_TIMEOUT
-    while True:
-        for pool in pools:
-            pool.suspend()
-        if not any(pool.is_busy() for pool in pools) or time.monotonic() > until:
-            return
-        time.sleep(1e-5)  # lets other threads finish their operations
+    for pool in list(_pools):
+        pool.suspend(until)
 
 
 def _after_fork_in_parent() -> None:
-    for pool in _all():
+    for pool in list(_pools):
         pool.resume()
     _opening.release()
 
 
 def _after_fork() -> None:
     global _opening
-    _opening = threading.Lock()
+    _opening = threading.RLock()
+    for pool in list(_pools):
+        pool.leave()
 
 
 if hasattr(os, "register_at_fork"):
@@ -264,3 +271,53 @@ def read_texts(cursor: sqlite3.Cursor, statement: str, arguments: Any) -> list[s
         finally:
             cursor.connection.text_factory = str
     return [text for (text,) in rows if text is not None]
+
+
+class BlobReader(ByteReader):
+    """Reader of a blob, with its own connection in a read transaction."""
+
+    def __init__(
+        self,
+        store: Store,
+        key: str,
+        blob: sqlite3.Blob,
+        connections: Connections,
+        cursor: sqlite3.Cursor,
+    ) -> None:
+        self._store = store
+        self._key = key
+        self._blob = blob
+        self.size = len(blob)
+        self._lock = connections.begin_reading(cursor)
+        arguments = os.getpid(), self._lock, blob, connections, cursor
+        self._closing = weakref.finalize(self, _end_reading, *arguments)
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        for start, buffer in parts:
+            self.check_part(start, len(buffer))
+        try:
+            with self._lock:
+                for start, buffer in parts:
+                    if buffer:
+                        buffer[:] = cast("bytes", self._blob[start : start + len(buffer)])
+        except sqlite3.Error as error:
+            reason = f"cannot be read: {error}"
+            raise StoreReadError(reason, self._store, self._key) from error
+
+    def close(self) -> None:
+        self._closing()
+
+
+def _end_reading(
+    process: int,
+    lock: threading.RLock,
+    blob: sqlite3.Blob,
+    connections: Connections,
+    cursor: sqlite3.Cursor,
+) -> None:
+    if process != os.getpid():
+        return  # kept by ``_inherited``
+    with lock:
+        blob.close()
+        cursor.execute("COMMIT")
+        connections.end_reading(cursor)

@@ -90,6 +90,7 @@ def _response_class() -> Any:
                     body += piece
             except BaseException:
                 self.close()
+                body.clear()  # the exception may keep it until the next garbage collection
                 raise
             self._body = bytes(body)
             return self._body

@@ -133,7 +133,7 @@ class Location:
         return whole
 
     def mask_secrets(self, text: str) -> str:
-        """Return a text with credentials mask_secrets."""
+        """Return a text with credentials masked."""
         return without_secrets(text, {**self._all_options(), **self._options}, self._url)
 
     def _all_options(self) -> dict[str, Any]:

@@ -89,9 +89,10 @@ class RangeReader(ByteReader):
         if not wanted:
             return
         store, key = self._store, self._key
-        ranges = [(key, start, start + len(buffer), self.size) for start, buffer in wanted]
         try:
-            values = store.cat_ranges(ranges)
+            values = store.read_ranges(
+                key, self.size, [(start, start + len(buffer)) for start, buffer in wanted]
+            )
         except StoreReadError as error:
             if self._is_replaced():
                 raise replaced(store, key) from error

@@ -47,7 +47,7 @@ from zarr_stores.fsspec.traits import Traits
 from zarr_stores.secrets import check_pickle, without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
     from typing import Self
 
     from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
@@ -222,65 +222,51 @@ class FsspecStore(Store):
                 return work(target)
         return None
 
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        requested = list(key_ranges)
-        # Some file systems support neither negative offsets nor ranges beyond the end.
-        sizes = {key: self.getsize(key) for key in dict.fromkeys(key for key, _ in requested)}
-        values: Values = [None if sizes[key] is None else b"" for key, _ in requested]
-        ranges: list[tuple[str, int, int, int]] = []
-        places: list[int] = []
-        for number, (key, part) in enumerate(requested):
-            size = sizes[key] or 0
-            start, stop = part.within(size)
-            if start < stop:
-                ranges.append((key, start, stop, size))
-                places.append(number)
-        for number, value in zip(places, self.cat_ranges(ranges), strict=True):
-            values[number] = value
-        return values
+    def read_ranges(self, key: str, size: int, ranges: Sequence[tuple[int, int]]) -> Values:
+        """Read ranges of a value, concurrently if the file system supports it; None if missing.
 
-    def cat_ranges(self, ranges: Sequence[tuple[str, int, int, int]]) -> Values:
-        """Read ranges of values, concurrently if the file system supports it; None if missing.
-
-        Each range has key, first byte, byte after the last, and length of the value.
+        Each range has the first byte and the byte after the last; ``size`` is the length of the
+        value.
         """
-        if not ranges:
-            return []
-        paths = [self._path(key) for key, *_ in ranges]
-        starts, stops = ([one[index] for one in ranges] for index in (1, 2))
-        values: Values = []
-        total = sum(stop - start for _, start, stop, _ in ranges)
+        path = self._path(key)
+        starts, stops = map(list, zip(*ranges, strict=True))
+        total = sum(stops) - sum(starts)
 
         def work(fs: Any) -> list[Any]:
             with limited_bodies(total + _MOST_UNREQUESTED):
-                return list(fs.cat_ranges(paths, starts, stops, on_error="return"))
+                return list(fs.cat_ranges([path] * len(ranges), starts, stops, on_error="return"))
 
-        got = self._read(ranges[0][0], paths[0], work) or [None] * len(ranges)
-        for number, (key, start, stop, size) in enumerate(ranges):
-            value = got[number]
-            if self._traits.cached and isinstance(value, MISSING):
-                with suppress(*MISSING), self.calls.reading_target(key) as target:
-                    value = target.cat_file(paths[number], start=start, end=stop)
-            if isinstance(value, EncodedRangeError):
-                value = self.get_limited(key, size)
-                if isinstance(value, int):
-                    raise StoreReadError(f"the value has more than {size} bytes", self, key)
-            if value is None or isinstance(value, MISSING):
-                values.append(None)
-                continue
-            if isinstance(value, BodyTooLargeError):
-                raise StoreReadError(_NO_RANGES.format(size), self, key)
-            with self.calls.wrap_errors(key):
-                if isinstance(value, BaseException):
-                    raise value
-            # A server without support for ranges sends the whole value.
-            part = memoryview(value)[start:stop] if len(value) == size else value
-            if len(part) != stop - start:
-                raise StoreReadError(
-                    f"received {len(part)} of {stop - start} bytes at offset {start}", self, key
-                )
-            values.append(part)
-        return values
+        got = self._read(key, path, work) or [None] * len(ranges)
+        return [
+            self._checked_range(key, path, size, start, stop, value)
+            for (start, stop), value in zip(ranges, got, strict=True)
+        ]
+
+    def _checked_range(
+        self, key: str, path: str, size: int, start: int, stop: int, value: Any
+    ) -> Buffer | None:
+        """Return a range that was read, or instead of which an error was returned."""
+        if self._traits.cached and isinstance(value, MISSING):
+            with suppress(*MISSING), self.calls.reading_target(key) as target:
+                value = target.cat_file(path, start=start, end=stop)
+        if isinstance(value, EncodedRangeError):
+            value = self.get_limited(key, size)
+            if isinstance(value, int):
+                raise StoreReadError(f"the value has more than {size} bytes", self, key)
+        if value is None or isinstance(value, MISSING):
+            return None
+        if isinstance(value, BodyTooLargeError):
+            raise StoreReadError(_NO_RANGES.format(size), self, key)
+        with self.calls.wrap_errors(key):
+            if isinstance(value, BaseException):
+                raise value
+        # A server without support for ranges sends the whole value.
+        part = memoryview(value)[start:stop] if len(value) == size else value
+        if len(part) != stop - start:
+            raise StoreReadError(
+                f"received {len(part)} of {stop - start} bytes at offset {start}", self, key
+            )
+        return part
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         if self._traits.memory:

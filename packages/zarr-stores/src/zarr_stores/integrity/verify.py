@@ -36,8 +36,7 @@ class ManifestProblem(NamedTuple):
     key: str
     """The key, relative to the verified node."""
     kind: str
-    """``"missing"``, ``"unexpected"``, ``"size"``, ``"content"``, ``"misplaced"`` (the value of
-    another key) or ``"unreadable"``."""
+    """``"missing"``, ``"unexpected"``, ``"size"``, ``"content"`` or ``"unreadable"``."""
     reason: str
     """The problem in words."""
 
@@ -186,10 +185,8 @@ def verify(
                 "the manifest was replaced while the values were read; verify again",
                 store=Location(inner, below),
             )
-        return Verification(
-            str(inner), f"/{below}", count, nbytes, expected.digest,
-            tuple(_named(expected, sorted(problems), hashes, prefix)), lists,
-        )  # fmt: skip
+        found = tuple(sorted(problems))
+        return Verification(str(inner), f"/{below}", count, nbytes, expected.digest, found, lists)
 
 
 def _stored_manifest(store: Store, path: str) -> Manifest:
@@ -205,27 +202,6 @@ def _compare(
         yield ManifestProblem(key, "unreadable", f"cannot be read: {value.reason}")
     elif problem := difference(value, expected.get(key)):
         yield ManifestProblem(key, *problem)
-
-
-def _named(
-    expected: Manifest,
-    problems: list[ManifestProblem],
-    hashes: dict[str, ManifestEntry | StoreReadError | None],
-    prefix: str,
-) -> Iterator[ManifestProblem]:
-    """Name the keys whose values are at other keys."""
-    owners: dict[ManifestEntry, str] = {}
-    if problems:
-        owners = {entry: key for key, entry in expected.items()}
-    for problem in problems:
-        value = hashes[prefix + problem.key]
-        owner = owners.get(value) if isinstance(value, ManifestEntry) else None
-        if owner is None:
-            yield problem
-        elif problem.kind == "unexpected":
-            yield problem._replace(reason=f"{problem.reason}; it has the value of {owner!r}")
-        else:
-            yield problem._replace(kind="misplaced", reason=f"has the value of {owner!r}")
 
 
 def _verify_digest(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import accumulate, islice
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -55,7 +55,6 @@ class Client:
         store: Any,
         root: str,
         max_concurrency: int,
-        listing: bool,
         denied_is_missing: bool = False,
     ) -> None:
         self.store = store
@@ -65,7 +64,6 @@ class Client:
         self._named = str(self.location)
         self._server = (*urlsplit(self.location.url)[:2], self.location.server)
         self._files = self.location.kind == "HTTPStore"
-        self._collections = self._files and listing
         self._directories: dict[str, threading.Event | None] = {}
         # One token per concurrent request; faster than threading.Semaphore.
         self._tokens: SimpleQueue[None] = SimpleQueue()
@@ -74,27 +72,28 @@ class Client:
         self._bodies: SimpleQueue[None] = SimpleQueue()
         for _ in range(max(1, remote_memory.limit // _BODY_NBYTES)):
             self._bodies.put(None)
+        self._first: tuple[Any, Any, float, float] | None = None  # see first_store
         self._seen = False  # whether the bucket is known to exist
         self.has_ranges = True
         """Whether the server may support ranges."""
         self._moving = threading.Lock()
 
-    def _send(
-        self, request: Callable[[Any], T], *, changes: bool = False, brief: bool = False
-    ) -> T:
+    def _send(self, request: Callable[[Any], T], kind: str, *, conditional: bool = False) -> T:
         """Send a request with the store; again if the bucket is in another region.
 
-        It can be interrupted, and ends soon if the server has never answered, or with ``brief``.
+        It can be interrupted, and ends soon if the server has never answered.  Until the server
+        has answered a request of the same ``kind``, answers that do not change, such as status
+        501, are not requested again.  A ``conditional`` request is not repeated if the server may
+        have received it.
         """
-        return call_interruptibly(lambda: self._send_now(request, changes, brief), self._named)
+        return call_interruptibly(lambda: self._send_now(request, kind, conditional), self._named)
 
-    def _send_now(self, request: Callable[[Any], T], changes: bool, brief: bool) -> T:
+    def _send_now(self, request: Callable[[Any], T], kind: str, conditional: bool) -> T:
         with self._flight():
-            if brief or self._server not in reached:
-                if not changes:
-                    return self._send_first(request)
-                with suppress(FileNotFoundError):
-                    self._send_first(lambda store: store.head(f"{self.root}zarr.json"))
+            if (self._server, kind) not in reached:
+                response = self._send_first(request, kind, conditional)
+                if response is not None:
+                    return response[0]
             used = self.store
             try:
                 return request(used)
@@ -103,26 +102,40 @@ class Client:
                     raise
             return request(self.store)
 
-    def _send_first(self, request: Callable[[Any], T]) -> T:
-        """Send a request to a server that has never answered, with less patience."""
-        used = self.store
-        brief, seconds = first_store(used)
-        attempts = Attempts(seconds)
+    def _send_first(
+        self, request: Callable[[Any], T], kind: str, conditional: bool
+    ) -> tuple[T] | None:
+        """Send the first request of a kind; return None if obstore is to repeat it."""
+        if self._first is None or self._first[0] is not self.store:
+            self._first = (self.store, *first_store(self.store))
+        used, brief, seconds, retry_seconds = self._first
+        known = self._server in reached
+        attempts = Attempts(retry_seconds if known else seconds)
         while True:
             try:
                 response = request(brief)
                 break
             except Exception as error:
-                if errors.is_answered(error):
+                answered = errors.is_answered(error)
+                if answered:
                     reached.add(self._server)
-                    if errors.is_overloaded(error) or self._is_moved(used, error):
-                        return request(self.store)
+                    if self._is_moved(used, error):
+                        return None
+                    if not errors.is_overloaded(error):
+                        if not errors.is_not_implemented(error):
+                            reached.add((self._server, kind))
+                        raise
+                if conditional and not errors.is_unconnected(error):
                     raise
-                if errors.is_final(error) or not attempts.again():
-                    error.add_note(errors.NEVER_ANSWERED.format(attempts.passed))
+                final = errors.is_final(error) and not (known or answered)
+                if final or not attempts.again():
+                    if not (known or answered):
+                        error.add_note(errors.NEVER_ANSWERED.format(attempts.passed))
                     raise
-        reached.add(self._server)
-        return response
+                if known or answered:
+                    return None
+        reached.update((self._server, (self._server, kind)))
+        return (response,)
 
     def _is_moved(self, used: Any, error: Exception) -> bool:
         """Return whether there is a store for another region than that of a failed request."""
@@ -162,18 +175,14 @@ class Client:
         check_not_forked(self._named)
         try:
             options = {} if wanted is None or not self.has_ranges else {"range": wanted}
-            result = self._send(lambda store: store.get(self.root + key, options=options))
+            result = self._send(lambda store: store.get(self.root + key, options=options), "get")
         except Exception as error:
             if self._is_missing(error) or (self.denied_is_missing and errors.is_denied(error)):
                 return None
             if wanted is not None and errors.is_about_range(error):
                 return self._without_range(key, wanted, error)
-            if errors.is_answered(error) and self._is_collection(key):
-                return None
             raise self._failure(StoreReadError, "read", error, key) from None
         self._seen = True
-        if _is_anonymous(result.meta) and self._is_collection(key):
-            return None  # the response is a page for browsers
         coding = coding_of(result)
         return self._decoded(key, result, coding, limit) if coding else result
 
@@ -195,18 +204,6 @@ class Client:
             text = f"has the Content-Encoding {coding!r} and more than {most} bytes; copy the store"
             raise StoreReadError(f"{text} to a place without this encoding", self._named, key)
         return DecodedResponse(result, limit + 1)
-
-    def _is_collection(self, key: str) -> bool:
-        """Return whether a path of a WebDAV server is a collection (RFC 4918, 9.4)."""
-        if not self._collections:
-            return False
-        path = self.root + key
-        try:
-            directory = path.rpartition("/")[0] or None
-            listing = self._send(lambda store: store.list_with_delimiter(directory), brief=True)
-        except Exception:  # the error of the request that led here is reported
-            return False
-        return path in listing["common_prefixes"]
 
     def _without_range(self, key: str, wanted: Any, error: Exception) -> Any:
         """Return the response after a range was rejected: nothing, or the whole value."""
@@ -244,7 +241,7 @@ class Client:
         if tag and not tag.startswith("W/"):  # weak tags never match
             options["if_match"] = tag
         try:
-            result = self._send(lambda store: store.get(self.root + key, options=options))
+            result = self._send(lambda store: store.get(self.root + key, options=options), "get")
         except Exception as error:
             if errors.is_conflict(error) or self._is_missing(error):
                 raise replaced(self._named, key) from None
@@ -318,11 +315,10 @@ class Client:
         """Return the properties of an object; None for a missing key."""
         check_not_forked(self._named)
         try:
-            meta = self._send(lambda store: store.head(self.root + key))
+            meta = self._send(lambda store: store.head(self.root + key), "head")
         except Exception as error:
             if not self._is_missing(error):
-                is_missing = self.denied_is_missing and errors.is_denied(error)
-                if is_missing or (errors.is_answered(error) and self._is_collection(key)):
+                if self.denied_is_missing and errors.is_denied(error):
                     return None
                 raise self._failure(StoreReadError, "read", error, key) from None
             if not self._seen and self.get(key) is not None:
@@ -330,7 +326,7 @@ class Client:
                 return self.head(key)
             return None
         self._seen = True
-        return None if _is_anonymous(meta) and self._is_collection(key) else meta
+        return meta
 
     def _is_missing(self, error: Exception) -> bool:
         if not errors.is_missing_key(error):
@@ -363,8 +359,13 @@ class Client:
         if data is None:
             data = [_owned(piece) for piece in value if piece] or b""
         manner["use_multipart"] = use_multipart
+        conditional = "mode" in manner
         with self._first_in_directory(self.root + key):
-            self._send(lambda store: store.put(self.root + key, data, **manner), changes=True)
+            self._send(
+                lambda store: store.put(self.root + key, data, **manner),
+                "update" if conditional else "put",
+                conditional=conditional,
+            )
         self._seen = True
 
     @contextmanager
@@ -398,7 +399,7 @@ class Client:
         check_not_forked(self._named)
         try:
             names = [self.root + key for key in keys]
-            self._send(lambda store: store.delete(names), changes=True)
+            self._send(lambda store: store.delete(names), "delete")
         except Exception as error:
             if self._is_missing(error):
                 return False
@@ -442,7 +443,7 @@ class Client:
         """Return keys with the lengths of their values, and prefixes, directly below a prefix."""
         with self._listing(prefix):
             path = (self.root + prefix)[:-1] or None
-            listing = self._send(lambda store: store.list_with_delimiter(path))
+            listing = self._send(lambda store: store.list_with_delimiter(path), "list")
         skip = len(self.root)
         items = ((item["path"][skip:], item["size"]) for item in listing["objects"])
         prefixes = (path[skip:] for path in listing["common_prefixes"])
@@ -458,7 +459,7 @@ class Client:
             pages = iter(store.list(path, chunk_size=1000))
             return next(pages, ()), pages
 
-        first, others = self._send(start)
+        first, others = self._send(start, "list")
         yield first
         while (page := self._wait(lambda: next(others, None))) is not None:
             yield page
@@ -491,8 +492,3 @@ def _owned(piece: Any) -> Any:
     """Return bytes that nobody changes, also if the call is interrupted while they are sent."""
     data = piece.obj if isinstance(piece, memoryview) else piece
     return piece if isinstance(data, bytes) else bytes(piece)
-
-
-def _is_anonymous(meta: Any) -> bool:
-    """Return whether a response has neither a tag nor a date, unlike those of files."""
-    return not meta["e_tag"] and not meta["last_modified"].timestamp()

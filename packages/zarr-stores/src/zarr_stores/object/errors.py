@@ -133,7 +133,8 @@ def may_be_completed(error: BaseException) -> bool:
         return True
     status = _STATUS.search(text)
     if status is not None:
-        return status[1].startswith("5") and not _REFUSALS.search(text)
+        refused = is_not_implemented(error) or _REFUSALS.search(text)
+        return status[1].startswith("5") and not refused
     return is_lost(error)
 
 
@@ -160,6 +161,16 @@ def is_answered(error: BaseException) -> bool:
     """Return whether the service itself answered the request."""
     text = str(error)
     return not (_TOKEN.search(text) or _LOST.search(text))
+
+
+def is_not_implemented(error: BaseException) -> bool:
+    """Return whether the server does not support the method of a request."""
+    return "status code: 501" in str(error)
+
+
+def is_unconnected(error: BaseException) -> bool:
+    """Return whether a request was not sent, because there was no connection."""
+    return bool(_UNCONNECTED.search(str(error)))
 
 
 def is_overloaded(error: BaseException) -> bool:

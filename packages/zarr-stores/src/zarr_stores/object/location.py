@@ -149,15 +149,15 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
         ) from None
 
 
-def first_store(store: Any) -> tuple[Any, float]:
-    """Return a store for requests to a server that has never answered, and the time for retries.
+def first_store(store: Any) -> tuple[Any, float, float]:
+    """Return a store that sends each request once, with a short limit for the connection.
 
-    It sends each request once, and waits for a connection for a shorter time, unless options set
-    the time.
+    Also returns for how many seconds a request is repeated, to a server that has never answered,
+    and to others.  Options replace these limits.
     """
     kind = type(store)
     if kind.__name__ not in BY_KIND:
-        return store, 0.0
+        return store, 0.0, 0.0
     options = dict(store.client_options or {})
     if options.get("connect_timeout") in (None, "10s 1us"):  # as obstore returns the default
         # Without credentials, two addresses of Google are asked for them.
@@ -165,17 +165,19 @@ def first_store(store: Any) -> tuple[Any, float]:
         options["connect_timeout"] = timedelta(seconds=CONNECT_SECONDS / count)
     retries = store.retry_config or {}
     limit = retries.get("retry_timeout", RETRY_TIMEOUT)
-    seconds = RETRY_SECONDS if limit == RETRY_TIMEOUT else limit.total_seconds()
-    if not retries.get("max_retries", MAX_RETRIES):
-        seconds = 0.0
+    seconds = limit.total_seconds() if retries.get("max_retries", MAX_RETRIES) else 0.0
     settings: dict[str, Any] = {
         "client_options": options,
         "retry_config": {"max_retries": 0, "retry_timeout": limit, "backoff": BACKOFF},
     }
     if kind.__name__ == "HTTPStore":
-        return kind.from_url(store.url, **settings), seconds
-    further = {name: getattr(store, name) for name in ("config", "prefix", "credential_provider")}
-    return kind(**further, **settings), seconds
+        brief = kind.from_url(store.url, **settings)
+    else:
+        further = {
+            name: getattr(store, name) for name in ("config", "prefix", "credential_provider")
+        }
+        brief = kind(**further, **settings)
+    return brief, min(seconds, RETRY_SECONDS) if limit == RETRY_TIMEOUT else seconds, seconds
 
 
 def _secrets(store: Any) -> Iterator[str]:

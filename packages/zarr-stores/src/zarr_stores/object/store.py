@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr_core.extension import Buffer, Buffers, Change
-    from zarr_core.interfaces.store import Listing, Values
+    from zarr_core.interfaces.store import Listing
 
     Keys = list[str]  # ``list`` is a method within the class
 
@@ -116,7 +116,7 @@ class ObjectStore(CachingStore):
         """Gap between two parts of a value, in bytes, up to which they are read together."""
         self.supports_listing = listing
         self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
-        self._client = Client(store, self._root, max_concurrency, listing, denied_is_missing)
+        self._client = Client(store, self._root, max_concurrency, denied_is_missing)
         # The first parts of values, such as the indexes of shards, which each selection would request
         # again.  The requests for other parts verify that the value was not replaced.
         self._openings = CachePool(_MAX_OPENINGS_NBYTES)
@@ -200,34 +200,6 @@ class ObjectStore(CachingStore):
             raise StoreReadError(f"received only bytes {start} to {stop} of {size}", self, key)
         self._client.body_into(key, result, out)
         return out[:size]
-
-    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        """Return parts of values in the given order; near parts of one value are read together."""
-        requested = [*key_ranges]
-        values: Values = [None] * len(requested)
-        by_key: dict[str, list[int]] = {}
-        for number, (key, _) in enumerate(requested):
-            by_key.setdefault(key, []).append(number)
-
-        def work(item: tuple[str, list[int]]) -> None:
-            key, numbers = item
-            reader = self.open_value(key, requested[numbers[0]][1])
-            if reader is None:
-                return
-            with reader:
-                ends = [requested[number][1].within(reader.size) for number in numbers]
-                if len(ends) == 1:
-                    values[numbers[0]] = reader.read(ends[0][0], ends[0][1] - ends[0][0])
-                    return
-                buffers = [memoryview(bytearray(stop - start)) for start, stop in ends]
-                reader.read_into(
-                    [(start, buffer) for (start, _), buffer in zip(ends, buffers, strict=True)]
-                )
-                for number, buffer in zip(numbers, buffers, strict=True):
-                    values[number] = buffer
-
-        parallel_for(by_key.items(), work, True, self.max_concurrency)
-        return values
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         """Open a value with a request that also reads the range ``first``.

@@ -97,7 +97,7 @@ class Updates:
         marks = [*marks[1 - _KEPT :], token_hex(4)]
         noted = {MARKS: " ".join(marks)}
         doubted = False
-        attempts = Attempts(self._limit.total_seconds(), self._retries + 1, 0.01, 0.5)
+        attempts = Attempts(self._limit.total_seconds(), self._retries + 1)
         while True:
             try:
                 self._client.put(key, value, mode=mode, attributes=noted)
@@ -108,7 +108,8 @@ class Updates:
                 doubted = doubted or errors.may_be_completed(error)
                 if errors.is_conflict(error) or errors.is_missing_key(error):
                     return doubted and self._went_in(key, marks)
-                if not errors.is_lost(error) or not attempts.again():
+                repeatable = errors.is_lost(error) or errors.is_overloaded(error)
+                if not repeatable or not attempts.again():
                     if doubted and self._is_there(key, marks[-1]):
                         return True
                     raise self._failure(error, key, doubted) from None

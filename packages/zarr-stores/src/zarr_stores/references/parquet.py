@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 _COLUMNS = ("path", "offset", "size", "raw")
 _CONSOLIDATED = ".zmetadata"
 _FILE = re.compile(r"refs\.([0-9]{1,18})\.parq").fullmatch
+_MOST_TABLES = 64  # files in memory
 _MOST_FILES = 100_000  # limit for stores that cannot list their keys
 
 
 class ParquetReferences(References):
     """References in Parquet files, which are read when one of their chunks is needed."""
 
-    def __init__(self, store: Store, prefix: str, count: int) -> None:
+    def __init__(self, store: Store, prefix: str) -> None:
         self._store = store
         self._prefix = prefix
         super().__init__(Location(store, key=prefix + _CONSOLIDATED))
@@ -57,7 +58,7 @@ class ParquetReferences(References):
             for key, value in metadata.items()
             if key.rpartition("/")[2] == ".zarray"
         }
-        self._table = lru_cache(max(1, count))(self._read_table)
+        self._table = lru_cache(_MOST_TABLES)(self._read_table)
 
     def get(self, key: str) -> bytes | Target | None:
         if key in self._entries:

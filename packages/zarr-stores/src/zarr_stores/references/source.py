@@ -51,13 +51,13 @@ class Source:
     store: Store | None = None
     key: str = ""
 
-    def entries(self, templates: Mapping[str, str], records: int) -> References:
+    def entries(self, templates: Mapping[str, str]) -> References:
         """Read the references."""
         if self.store is None:
             return JSONReferences(self.document, Location("references"), templates)
         location = Location(f"references in {self.store}", key=self.key)
         if self.key.lower().endswith(_DIRECTORIES) or self._is_directory():
-            return ParquetReferences(self.store, f"{self.key}/", records)
+            return ParquetReferences(self.store, f"{self.key}/")
         data = read_metadata(self.store, self.key)
         if data is None:
             raise StoreError("the references do not exist", self.store, self.key)

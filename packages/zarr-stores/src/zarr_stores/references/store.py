@@ -30,7 +30,7 @@ from zarr_stores.references.entries import PartReader, Target
 from zarr_stores.references.source import Source, source_of
 from zarr_stores.references.targets import Targets
 from zarr_stores.secrets import check_pickle, names_of_secrets, without_secrets
-from zarr_stores.unknown_options import check_options
+from zarr_stores.unknown_options import arguments_of, check_options
 from zarr_stores.wrappers.read_only import ImmutableStore
 
 if TYPE_CHECKING:
@@ -76,8 +76,6 @@ class ReferenceStore(ImmutableStore, ReaderStore):
         Options of the store of a remote document.
     max_concurrency : int, optional
         Maximum number of concurrent requests; by default 64, unless all targets are local files.
-    records : int
-        Maximum number of Parquet files in memory.
 
     Notes
     -----
@@ -105,18 +103,17 @@ class ReferenceStore(ImmutableStore, ReaderStore):
         target_protocol: str | None = None,
         target_options: Mapping[str, Any] | None = None,
         max_concurrency: int | None = None,
-        records: int = 64,
     ) -> None:
         self._arguments: dict[str, Any] = {
             "target": target, "root": root, "allow": None if allow is None else tuple(allow),
             "templates": templates, "remote_protocol": remote_protocol,
             "remote_options": remote_options, "target_protocol": target_protocol,
-            "target_options": target_options, "max_concurrency": max_concurrency, "records": records,
+            "target_options": target_options, "max_concurrency": max_concurrency,
         }  # fmt: skip
         self._fo = fo if isinstance(fo, str | os.PathLike) else dict(fo)
         source: Source = source_of(self._fo, target_protocol, target_options or {})
         self._source = source
-        self._entries = source.entries(templates or {}, records)
+        self._entries = source.entries(templates or {})
         self._targets = Targets(
             source.base if root is None else root, network=source.network,
             allow=self._arguments["allow"], remote_protocol=remote_protocol,
@@ -160,7 +157,7 @@ class ReferenceStore(ImmutableStore, ReaderStore):
             options["templates"] = options.pop("template_overrides")
         for name in _FSSPEC_OPTIONS & options.keys():
             del options[name]
-        check_options(options, _OPTIONS, url)
+        check_options(options, arguments_of(cls) - {"fo"}, url)
         return cls(fo, **options)
 
     @classmethod
@@ -247,10 +244,6 @@ class ReferenceStore(ImmutableStore, ReaderStore):
             ) from error
 
 
-_OPTIONS = frozenset({
-    "target", "root", "allow", "templates", "remote_protocol", "remote_options",
-    "target_protocol", "target_options", "max_concurrency", "records",
-})  # fmt: skip
 _FSSPEC_OPTIONS = frozenset({
     "asynchronous", "cache_size", "fs", "loop", "max_block", "max_gap", "ref_storage_args",
     "simple_templates", "skip_instance_cache", "lazy",

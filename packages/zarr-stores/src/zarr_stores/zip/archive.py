@@ -12,7 +12,8 @@ import io
 import os
 import struct
 import zlib
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipExtFile, ZipFile
 
 from zarr_core.extension import ByteRange, ByteReader, StoreError, StoreReadError
@@ -26,14 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from zipfile import ZipInfo
 
-    from zarr_core.extension import Buffer, Store
-
-B = TypeVar("B", bound="Buffer")
+    from zarr_core.extension import Store
 
 ArchiveLocation: TypeAlias = "str | tuple[Store, str]"
 """Where an archive is: the absolute path of a file, or a store and a key."""
 
-LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _ENCRYPTED = 0x1
 _EXTRA = 128  # bytes to read for the extra fields of a header; they usually have 0 to 36
 _TAIL = (1 << 16) + 22  # bytes that contain the end of the central directory
@@ -43,7 +42,7 @@ _DEFLATE_RATIO = 1032  # two bits of deflated data expand to at most 258 bytes
 _MOST_OVERHEAD = 1 << 16  # bytes of compressed data in addition to twice the size
 _DAMAGE = (
     "the file is not a zip archive, is truncated, is being written, or its writer was killed "
-    "before close(). zarr_stores.zip.recover.recover(path, new_path) copies its complete values"
+    "before close(). To recover the complete values of its file: zip -FF FILE --out NEW_FILE"
 )
 
 
@@ -133,7 +132,7 @@ class Archive:
         if self.source.max_concurrency is None:
             return self.source
         ranges = []
-        length = LOCAL_HEADER.size + len(info.filename.encode("utf-8", "surrogatepass"))
+        length = _LOCAL_HEADER.size + len(info.filename.encode("utf-8", "surrogatepass"))
         start = self._starts.get(info.header_offset)
         if start is None:  # known except for the length of the extra fields
             ranges.append((info.header_offset, length + _EXTRA))
@@ -160,29 +159,35 @@ class Archive:
         """Return the offset of the data of an entry."""
         start = self._starts.get(info.header_offset)
         if start is None:
-            header = source.read(info.header_offset, LOCAL_HEADER.size)
+            header = source.read(info.header_offset, _LOCAL_HEADER.size)
             if bytes(header[:4]) != b"PK\3\4":
                 raise StoreReadError(
                     "damaged archive: no entry at the offset in the central directory"
                 )
-            start = info.header_offset + LOCAL_HEADER.size + sum(struct.unpack("<HH", header[26:]))
+            start = info.header_offset + _LOCAL_HEADER.size + sum(struct.unpack("<HH", header[26:]))
             self._starts[info.header_offset] = start
         return start
 
-    def read(self, info: ZipInfo) -> bytes | memoryview:
-        """Read an entry as a whole; a false size allocates nothing."""
-        self.check(info)
-        source = self.near(info, ByteRange(0))
-        value = source.read(self.start(source, info), info.compress_size)
-        return check_sum(info, value if is_stored(info) else _decompress(info, value))
+    def read_into(
+        self, source: ByteReader, info: ZipInfo, parts: Sequence[tuple[int, memoryview]]
+    ) -> None:
+        """Read parts of an entry; the checksum is compared if the whole entry is read.
 
-    def decompress_into(self, info: ZipInfo, parts: Sequence[tuple[int, memoryview]]) -> None:
-        """Read parts of a compressed entry without memory for all of it."""
-        file: Any = _SourceFile(self.source)
-        file.seek(self.start(self.source, info))
+        A compressed entry is decompressed up to the last part, without memory for all of it.
+        """
+        first = self.start(source, info)
+        if is_stored(info):
+            source.read_into([(first + start, buffer) for start, buffer in parts])
+            if any(
+                zlib.crc32(part) != info.CRC for _, part in parts if len(part) == info.file_size
+            ):
+                raise StoreReadError("damaged archive: the checksum of the entry does not match")
+            return
+        file: Any = _SourceFile(source)
+        file.seek(first)
         entry = ZipExtFile(file, "r", info)
         try:
-            for start, buffer in sorted(parts, key=lambda part: part[0]):
+            for start, buffer in sorted(parts, key=itemgetter(0)):
                 entry.seek(start)
                 buffer[:] = entry.read(len(buffer))
         except (BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
@@ -192,13 +197,6 @@ class Archive:
 def is_stored(info: ZipInfo) -> bool:
     """Return whether the bytes of an entry are those of the value."""
     return info.compress_type == ZIP_STORED
-
-
-def check_sum(info: ZipInfo, value: B) -> B:
-    """Return the value of an entry; an error if its checksum is not that of the entry."""
-    if zlib.crc32(value) != info.CRC:
-        raise StoreReadError("damaged archive: the checksum of the entry does not match")
-    return value
 
 
 def entries_of(archive: ZipFile) -> dict[str, ZipInfo]:
@@ -229,14 +227,3 @@ def _check_sizes(method: int, compressed: int, size: int) -> None:
         raise StoreReadError(f"damaged archive: {compressed} compressed bytes for {size} bytes")
     if method == ZIP_DEFLATED and size > (compressed + 1) * _DEFLATE_RATIO:
         raise StoreReadError(f"damaged archive: {compressed} bytes cannot decompress to {size}")
-
-
-def _decompress(info: ZipInfo, data: memoryview) -> bytes:
-    """Decompress an entry; more than its size is never decompressed."""
-    try:
-        value = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, info.file_size or 1)
-    except zlib.error as error:
-        raise StoreReadError(f"damaged archive: {error}") from error
-    if len(value) != info.file_size:
-        raise StoreReadError("damaged archive: the size of the entry does not match")
-    return value

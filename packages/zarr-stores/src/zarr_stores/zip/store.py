@@ -35,10 +35,9 @@ from zarr_core.extension import (
 from zarr_core.messages import log
 
 from zarr_stores._after_fork import register_after_fork
-from zarr_stores._partial_reader import copy_held
 from zarr_stores._reader_store import ReaderStore
 from zarr_stores.unknown_options import check_options
-from zarr_stores.zip.archive import METHODS, Archive, check_sum, is_stored, open_source
+from zarr_stores.zip.archive import METHODS, Archive, is_stored, open_source
 from zarr_stores.zip.writer import Writer
 
 if TYPE_CHECKING:
@@ -55,7 +54,6 @@ __all__ = ["ZipStore"]
 
 _SCHEME = "zip://"
 _NAME_LIMIT = 0xFFFF
-_MAX_DECOMPRESSED = 1 << 26  # bytes of a compressed entry, which is decompressed as a whole
 _OPTIONS = frozenset({"mode", "compression"})
 
 
@@ -81,7 +79,7 @@ class ZipStore(ReaderStore):
     Until then other programs cannot read the file.  Close the store, or use it in a ``with`` statement;
     open stores are closed when the process exits.  A store can be used again after
     ``close``.  If the process is killed, opening the file raises :class:`StoreError`, and
-    :func:`zarr_stores.zip.recover.recover` copies every complete value to a new archive.
+    ``zip -FF FILE --out NEW_FILE`` copies every complete value to a new archive.
 
     Values are only appended.  Setting a key again leaves the old bytes in the file, and the
     last value is used.  Only all keys together can be erased.  There can be one writer at a time,
@@ -89,8 +87,7 @@ class ZipStore(ReaderStore):
     objects and processes raise an error.  Its first change reads the central directory again.  Other
     store objects that have read it see the archive as it was then, until they are closed.
 
-    A compressed entry of up to 64 MiB is decompressed as a whole, also to read a part of it; a larger
-    one is decompressed again, up to the part, for each request.
+    To read a part of a compressed entry, it is decompressed up to this part.
 
     Examples
     --------
@@ -196,9 +193,7 @@ class ZipStore(ReaderStore):
         Notes
         -----
         The first request reads the end of the archive, with the central directory if it is
-        small.  Each value, or the requested parts of it, is read with one request.  For a
-        store with latency, :class:`~zarr_stores.cache.disk_cache.DiskCacheStore` reads blocks, and
-        with them small neighbouring values.
+        small.  Each value, or the requested parts of it, is read with one request.
         """
         return cls((store, key), "r")
 
@@ -282,7 +277,7 @@ class ZipStore(ReaderStore):
         )
         with self._guard:
             writer = self._writer or self._open_writer(empty=False)
-            if writer.abandoned:
+            if writer.is_inherited:
                 reason = "cannot be written: the parent process is writing the archive"
                 raise StoreError(reason, store=self, key=key)
             try:
@@ -422,16 +417,12 @@ class ZipStore(ReaderStore):
 
 
 class _EntryReader(ByteReader):
-    """Reader of an entry; its checksum is compared if it is read as a whole, or is compressed.
-
-    The header and the part that is read first are requested together.
-    """
+    """Reader of an entry; the header and the part that is read first are requested together."""
 
     def __init__(self, store: ZipStore, archive: Archive, info: ZipInfo) -> None:
         self._store, self._key = store, info.filename
         self._archive, self._info = archive, info
         self._source: ByteReader | None = None
-        self._decompressed: memoryview | None = None
         self.size = info.file_size
         self.max_concurrency = archive.source.max_concurrency
         self.gap_nbytes = archive.source.gap_nbytes
@@ -441,24 +432,13 @@ class _EntryReader(ByteReader):
         for start, buffer in parts:
             self.check_part(start, len(buffer))
         with self._store.reading(self._key):
-            if is_stored(self._info):
-                self._read_stored(parts)
-            elif self.size > _MAX_DECOMPRESSED:
-                self._archive.decompress_into(self._info, parts)
-            else:
-                if self._decompressed is None:
-                    self._decompressed = memoryview(self._archive.read(self._info))
-                copy_held([(0, self._decompressed)], parts)
-
-    def _read_stored(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        if self._source is None:
-            ranges = [ByteRange(start, len(buffer)) for start, buffer in parts]
-            self._source = self._archive.near(self._info, *ranges)
-        first = self._archive.start(self._source, self._info)
-        self._source.read_into([(first + start, buffer) for start, buffer in parts])
-        for _, buffer in parts:
-            if len(buffer) == self.size:
-                check_sum(self._info, buffer)
+            if self._source is None:
+                ranges = [ByteRange(start, len(buffer)) for start, buffer in parts]
+                whole = [ByteRange(0)]
+                self._source = self._archive.near(
+                    self._info, *(ranges if is_stored(self._info) else whole)
+                )
+            self._archive.read_into(self._source, self._info, parts)
 
 
 def _generation(info: ZipInfo) -> str:

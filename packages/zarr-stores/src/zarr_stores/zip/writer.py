@@ -17,7 +17,6 @@ from zipfile import ZipFile, ZipInfo
 
 from zarr_core.extension import StoreError
 
-from zarr_stores._after_fork import register_after_fork
 from zarr_stores.zip.archive import Archive, entries_of, file_source
 
 if TYPE_CHECKING:
@@ -39,8 +38,7 @@ class Writer:
     """Writer of the archive in a file."""
 
     def __init__(self, path: str, *, empty: bool, exclusive: bool = False) -> None:
-        self.abandoned = False
-        """Whether the writer belongs to the parent of this forked process."""
+        self._process = os.getpid()
         self.changed = empty
         """Whether the central directory must be written."""
         self._path = path
@@ -52,12 +50,16 @@ class Writer:
             source = file_source(os.dup(self._stream.fileno()))
             if source.size:  # ``zipfile`` would append a second archive to a damaged one
                 Archive.of(source, path)
-            self._zip = ZipFile(self._stream, "a")
+            self._zip = _ZipFile(self._stream, "a")
         except BaseException:
             self._unlock()
             raise
         self.archive = Archive(source, entries_of(self._zip))
-        register_after_fork(self, Writer.abandon)
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether archive and lock belong to the parent of this forked process."""
+        return self._process != os.getpid()
 
     def append(self, key: str, pieces: Sequence[Buffer], method: int) -> None:
         """Append a value; after an error the archive is unchanged."""
@@ -85,7 +87,7 @@ class Writer:
 
     def write_directory(self) -> None:
         """Write the central directory, with each name once; the next value replaces it."""
-        if self.abandoned or not self.changed:
+        if self.is_inherited or not self.changed:
             return
         directory = copy(self._zip)  # the copy is closed, this archive is not
         directory.filelist = [*directory.NameToInfo.values()]
@@ -97,19 +99,13 @@ class Writer:
 
     def finish(self) -> None:
         """Write the central directory and close the file, unless the archive was not changed."""
-        if self.abandoned:
+        if self.is_inherited:
+            self._stream.close()
             return
         try:
             self.write_directory()
         finally:
-            self._zip.fp = None  # otherwise zipfile writes the directory when it is deleted
             self._unlock()
-
-    def abandon(self) -> None:
-        """Close the file in a forked child: archive and lock belong to the parent."""
-        self._zip.fp = None
-        self.abandoned = True
-        self._stream.close()
 
     def _unlock(self) -> None:
         """Close the file, which is removed if it was created and nothing was written."""
@@ -121,6 +117,13 @@ class Writer:
             # Closing is not enough: a forked child may have a copy of the descriptor.
             flock(self._stream.fileno(), LOCK_UN)
         self._stream.close()
+
+
+class _ZipFile(ZipFile):
+    """An archive that does not write its central directory when it is deleted."""
+
+    def __del__(self) -> None:
+        return
 
 
 class _File(io.FileIO):
@@ -137,11 +140,11 @@ class _File(io.FileIO):
         return done
 
 
-def _locked_file(path: str, exclusive: bool) -> _File:
+def _locked_file(path: str, exclusive: bool, mode: int = 0o666) -> _File:
     """Open and lock the file at a path; another writer may replace it meanwhile."""
     flags = os.O_RDWR | os.O_CREAT | (os.O_EXCL if exclusive else 0)
     while True:
-        file = _File(os.open(path, flags, 0o666), "r+b")
+        file = _File(os.open(path, flags, mode), "r+b")
         try:
             _lock(file, path)
             if not HAVE_LOCKS or os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
@@ -167,20 +170,13 @@ def _lock(file: _File, path: str) -> None:
 
 def _replaced_file(old: _File, path: str) -> _File:
     """Replace a file with an empty one; open readers keep the old file."""
-    real = os.path.realpath(path)
-    new = f"{real}.{os.getpid()}-{id(old):x}.new"
     mode = stat.S_IMODE(os.fstat(old.fileno()).st_mode)
     try:
-        file = _File(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode), "r+b")
+        os.unlink(os.path.realpath(path))
     except OSError:  # the file is writable, but its directory is not
         old.truncate(0)
         return old
     with old:
-        try:
-            os.fchmod(file.fileno(), mode)
-            _lock(file, path)
-            os.replace(new, real)
-        except BaseException:
-            os.unlink(new)
-            raise
-    return file
+        new = _locked_file(path, exclusive=True, mode=mode)
+        os.fchmod(new.fileno(), mode)
+        return new

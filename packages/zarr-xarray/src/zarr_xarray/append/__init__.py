@@ -25,7 +25,8 @@ The states, and what the next owner of the lock does:
 
 - The lock is ``free``: nothing to repair.  It is ``held`` by an owner that is gone, or
   ``interrupted`` by one that failed after it began to write: the group is in one of the states below.
-- Arrays without steps that the consolidated metadata does not contain: they are created again.
+- No array has steps: the consolidated metadata gets the arrays that it does not contain, the others
+  are created, and variables without the dimension are stored again.
 - Elements behind the committed length: they are overwritten.
 - Documents of arrays that are shorter than the committed length: they get this length.
 - Any other difference between documents and consolidated metadata is an error: another program has
@@ -35,6 +36,5 @@ If the connection fails during step 2, the appender does not know whether it has
 remembers position and number of the steps, and the next attempt compares them with what is stored.
 
 ``appender.py`` has these steps, ``committed_lengths.py`` the commit, ``steps.py``, ``labels.py`` and
-``buffer.py`` the data that is appended, ``series.py`` the creation of the arrays, ``live_reader.py``
-the reader.
+``buffer.py`` the data that is appended, ``series.py`` the creation of the arrays.
 """

@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xarray import DataArray, Dataset
-from zarr_core import consolidate_metadata, create_group, open_group, resolve_store_path
+from zarr_core import create_group, open_group
 from zarr_core.extension import NodeNotFoundError, ZarrError
-from zarr_core.names import normalise_path
 from zarr_core.threads import parallel_for
 
 from zarr_xarray.append.buffer import StepBuffer
 from zarr_xarray.append.committed_lengths import LengthsChangedError, read_committed
 from zarr_xarray.append.labels import (
-    Placement,
-    all_new,
     as_labels,
-    compare_labels,
     concatenate,
     greatest,
     is_increasing,
+    new_steps,
 )
 from zarr_xarray.append.lock import AppendLock, LockedStore, LockLostError
 from zarr_xarray.append.series import check_storable, create_series
@@ -35,7 +32,7 @@ from zarr_xarray.append.steps import (
     with_dimension,
 )
 from zarr_xarray.encoded_elements import decode, encode
-from zarr_xarray.group_store import is_opened_here
+from zarr_xarray.group_store import resolve_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +70,7 @@ class Appender:
     flush_seconds : float
         Time in seconds after the last flush, from which :meth:`append` stores all steps in memory.
         So steps that come more rarely are stored at once.  Only calls of :meth:`append` check it.
-    on_duplicate : {"raise", "skip", "replace"}
+    on_duplicate : {"raise", "skip"}
         What happens to steps whose label already exists.
     on_unordered : {"raise", "append"}
         What happens to steps whose label is not greater than the one before.
@@ -150,7 +147,7 @@ class Appender:
             if not number > 0:
                 raise ValueError(f"{name} must be positive, not {number!r}")
         for name, policy, allowed in (
-            ("on_duplicate", on_duplicate, ("raise", "skip", "replace")),
+            ("on_duplicate", on_duplicate, ("raise", "skip")),
             ("on_unordered", on_unordered, ("raise", "append")),
         ):
             if policy not in allowed:
@@ -164,9 +161,9 @@ class Appender:
         self._encoding = dict(encoding or {})
         self._chunk, self._coordinate_chunk = chunk, coordinate_chunk
         self._zarr_format = zarr_format
-        self._closes = is_opened_here(store)
-        store, self._root = resolve_store_path(store, storage_options=storage_options)
-        self._path = "/".join(part for part in (self._root, normalise_path(group or "")) if part)
+        store, self._root, self._path, self._closes = resolve_group(
+            store, group, storage_options=storage_options
+        )
         self._lock = AppendLock(store, self._path, lock_seconds)
         self._store = LockedStore(store, self._lock)
         self._committed: Committed | None = None
@@ -374,23 +371,22 @@ class Appender:
             )
         dim, root = self.dim, self._root
         committed = read_committed(store, path, root, format_, dim, interrupted)
-        incomplete = committed.incomplete
+        incomplete = interrupted and not committed.length
         if incomplete and data is not None and not isinstance(data, Dataset):
             raise self._error(
-                "an appender was interrupted while it created the variables; first append a "
-                "Dataset, which describes them"
+                "an appender was interrupted before it stored the first steps, and some variables "
+                "may be missing; first append a Dataset, which describes them"
             )
         if isinstance(data, Dataset) and not committed.length:
-            there = committed.growing.keys() | (committed.fixed.keys() - incomplete)
+            # Elements of variables without the dimension may be missing.
+            there = {*committed.growing, *(() if incomplete else committed.fixed)}
             missing = with_dimension(data, dim).drop_vars(there, errors="ignore")
-            if missing.variables or incomplete:
+            if missing.variables:
                 self._lock.writing = True
                 create_series(
                     store, group, format_, missing, dim, self._encoding, self._chunk,
                     self._coordinate_chunk,
                 )  # fmt: skip
-                if incomplete:
-                    consolidate_metadata(store, path, format_.name)
                 committed = read_committed(store, path, root, format_, dim, False)
         if not committed.growing:
             raise self._error(
@@ -523,9 +519,7 @@ class Appender:
             known = self._stored_labels()
             if self._buffer.count:
                 known = concatenate(known, as_labels(self._buffer.steps()[self.dim]))
-            compare_labels(
-                labels, known, self.dim, self._where, self._on_duplicate, self._on_unordered
-            )
+            self._compare_labels(labels, known)
         return labels[-1] if increasing else greatest(labels)
 
     # --- writing ---
@@ -538,18 +532,17 @@ class Appender:
         self._confirm(buffered, committed)
         steps = {name: values[self._confirmed :] for name, values in buffered.items()}
         count = self._buffer.count - self._confirmed
-        placement = self._place(steps, count)
-        new = _encoded(steps, placement.new, committed)
-        replacing = _encoded(steps, placement.replacing, committed)
-        if len(placement.new) or len(placement.replacing):
+        new = self._new_steps(steps, count)
+        if len(new):
+            encoded = _encoded(steps, new, committed)
             self._lock.writing = True
-        if len(placement.replaced):
-            self._replace(replacing, placement.replaced, committed)
-        if len(placement.new):
             # If only some are new, the next attempt recognizes them by their labels.
-            self._unconfirmed = (committed.length, count) if len(placement.new) == count else None
-            self._grow(new, len(placement.new), committed)
-            self._remember_labels(steps, placement)
+            self._unconfirmed = (committed.length, count) if len(new) == count else None
+            self._grow(encoded, len(new), committed)
+            if self._index() is not None:
+                last = greatest(as_labels(steps[self.dim])[new])
+                if self._last_stored is None or last > self._last_stored:
+                    self._last_stored = last
 
     def _check_same(self, steps: Steps, committed: Committed) -> None:
         """Check that the variables are still those that the steps were checked with."""
@@ -580,34 +573,18 @@ class Appender:
                 return
         self._confirmed += count
 
-    def _place(self, steps: Steps, count: int) -> Placement:
-        if self._index() is None:
-            return all_new(count)
-        labels = as_labels(steps[self.dim])
-        if is_increasing(labels, self._last_stored):
-            return all_new(count)
-        return compare_labels(
-            labels, self._stored_labels(), self.dim, self._where, self._on_duplicate,
-            self._on_unordered,
-        )  # fmt: skip
-
-    def _remember_labels(self, steps: Steps, placement: Placement) -> None:
+    def _new_steps(self, steps: Steps, count: int) -> NDArray:
+        """Return the indices of the steps that are not stored."""
         if self._index() is not None:
-            last = greatest(as_labels(steps[self.dim])[placement.new])
-            if self._last_stored is None or last > self._last_stored:
-                self._last_stored = last
+            labels = as_labels(steps[self.dim])
+            if not is_increasing(labels, self._last_stored):
+                return self._compare_labels(labels, self._stored_labels())
+        return np.arange(count)
 
-    def _replace(self, encoded: Steps, positions: NDArray, committed: Committed) -> None:
-        """Overwrite committed steps."""
-
-        def write(name: str) -> None:
-            item = committed.growing[name]
-            array = item.resized(self._store, committed.format, committed.length)
-            selection = (*[slice(None)] * item.axis, positions)
-            array.set_orthogonal_selection(selection, encoded[name])
-            item.tail = None
-
-        self._for_each(encoded, write)
+    def _compare_labels(self, labels: NDArray, known: NDArray) -> NDArray:
+        return new_steps(
+            labels, known, self.dim, self._where, self._on_duplicate, self._on_unordered
+        )
 
     def _grow(self, encoded: Steps, count: int, committed: Committed) -> None:
         """Store the elements of new steps, then commit the new length."""

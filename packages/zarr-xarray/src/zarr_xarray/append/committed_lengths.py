@@ -83,7 +83,6 @@ class Committed:
     growing: dict[str, Growing]  # the arrays with the dimension, by name
     fixed: dict[str, Array]  # the other arrays
     ancestors: list[str]  # groups above with consolidated metadata
-    incomplete: Collection[str]  # arrays whose creation was interrupted
 
     def commit(self, length: int) -> None:
         """Commit another length; raise LengthsChangedError if the committed lengths have changed."""
@@ -183,18 +182,16 @@ def read_committed(
     arrays = consolidated_arrays(store, path, format_, group, True)
     unlisted = _unlisted_arrays(store, path, format_, arrays.keys())
     has_steps = any(sizes_of(array).get(dim) for array in (*arrays.values(), *unlisted.values()))
-    # Arrays are created without steps, and consolidated when all elements of the others are stored.
-    created = unlisted if interrupted and not has_steps else {}
     growing_unlisted = [name for name, array in unlisted.items() if dim in sizes_of(array)]
-    if group.consolidated is None and not created:
+    # Arrays are created without steps, and then consolidated.
+    if group.consolidated is None or (interrupted and not has_steps):
         consolidate_metadata(store, path, format_.name)
-    elif growing_unlisted and not created:
+        arrays |= unlisted
+    elif growing_unlisted:
         raise ZarrError(
             f"cannot append to {where} along {dim!r}: its consolidated metadata does not contain "
             f"{', '.join(map(repr, growing_unlisted))}; call zarr_core.consolidate_metadata()"
         )
-    if group.consolidated is None or created:
-        arrays |= unlisted
     raw: dict[str, Variable] = {}
     fixed: dict[str, Array] = {}
     for name, array in arrays.items():
@@ -221,7 +218,7 @@ def read_committed(
         )
     committed = Committed(
         store, path, format_, next(iter(lengths.values()), 0), growing, fixed,
-        _consolidated_ancestors(store, path, root, format_), created.keys(),
+        _consolidated_ancestors(store, path, root, format_),
     )  # fmt: skip
     _compare_documents(committed, interrupted, where)
     return committed

@@ -1,8 +1,7 @@
-"""Which of the given steps are new, repeated or late, by their labels."""
+"""Which of the given steps are new, by their labels."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,27 +9,8 @@ import numpy as np
 from zarr_xarray.encoded_elements import is_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    OnDuplicate = Literal["raise", "skip", "replace"]
+    OnDuplicate = Literal["raise", "skip"]
     OnUnordered = Literal["raise", "append"]
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """Where given steps are stored; all are arrays of indices."""
-
-    new: np.ndarray[Any, Any]  # given steps to append, in this order
-    replacing: np.ndarray[Any, Any]  # given steps that replace stored ones
-    replaced: np.ndarray[Any, Any]  # positions of the stored steps that they replace
-
-
-_NOTHING = np.arange(0)
-
-
-def all_new(count: int) -> Placement:
-    """Return the placement of steps that are all appended."""
-    return Placement(np.arange(count), _NOTHING, _NOTHING)
 
 
 def as_labels(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -66,15 +46,15 @@ def is_increasing(labels: np.ndarray[Any, Any], last: Any) -> bool:
     return bool((labels[1:] > labels[:-1]).all())
 
 
-def compare_labels(
+def new_steps(
     labels: np.ndarray[Any, Any],
     stored: np.ndarray[Any, Any],
     name: str,
     where: str,
     on_duplicate: OnDuplicate,
     on_unordered: OnUnordered,
-) -> Placement:
-    """Compare the labels of given steps with those of stored steps, with the policies of Appender.
+) -> np.ndarray[Any, Any]:
+    """Return the indices of given steps that are not stored, with the policies of Appender.
 
     ``name`` is the coordinate with the labels, ``where`` the group, for error messages.
     """
@@ -84,35 +64,27 @@ def compare_labels(
             f"cannot append to {where}: {name!r} has a missing label (NaN or NaT) at position "
             f"{int(missing.argmax())} of the given steps; remove this step or set its label"
         )
-    known: dict[Any, int] = {}
     if labels.dtype.kind in "mM" and stored.dtype.kind == labels.dtype.kind:
         # Times of several resolutions are equal, but not their numbers.
         dtype = np.result_type(labels, stored)
         labels, stored = labels.astype(dtype), stored.astype(dtype)
-    values = labels.tolist()  # numbers of Python: those of several data types are equal exactly
-    for position, label in enumerate(stored.tolist()):
-        known.setdefault(label, position)
-    added: dict[Any, int] = {}
-    replaced: dict[int, int] = {}
-    for step, label in enumerate(values):
-        if on_duplicate == "raise" and (label in known or label in added):
+    known = set(stored.tolist())  # numbers of Python: those of several data types are equal exactly
+    steps: list[int] = []
+    for step, label in enumerate(labels.tolist()):
+        if label not in known:
+            known.add(label)
+            steps.append(step)
+        elif on_duplicate == "raise":
             raise ValueError(
                 f"cannot append to {where}: the label {labels[step]} of {name!r} already exists; "
-                "pass on_duplicate='skip' to ignore such steps, or 'replace' to overwrite them"
+                "pass on_duplicate='skip' to ignore such steps, or overwrite them with "
+                "to_zarr(region='auto')"
             )
-        if on_duplicate == "replace" and label in known:
-            replaced[known[label]] = step
-        elif label not in known and (on_duplicate == "replace" or label not in added):
-            added[label] = step
-    new = _integers(added.values())
+    new = np.array(steps, int)
     last = greatest(stored)
     if on_unordered == "raise" and not is_increasing(labels[new], last):
         raise ValueError(
             f"cannot append to {where}: the labels of {name!r} are not increasing after {last}; "
             "sort the steps, or pass on_unordered='append' to store them in the given order"
         )
-    return Placement(new, _integers(replaced.values()), _integers(replaced))
-
-
-def _integers(values: Collection[int]) -> np.ndarray[Any, Any]:
-    return np.fromiter(values, int, len(values))
+    return new

@@ -10,6 +10,7 @@ from xarray.indexes import PandasMultiIndex
 from zarr_xarray import _xarray
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
 from zarr_xarray.encoded_elements import RESOLUTIONS
+from zarr_xarray.plans import Rules
 from zarr_xarray.store import DatasetStore
 from zarr_xarray.target import Target
 
@@ -31,7 +32,7 @@ class _EmptyDatasetStore(DatasetStore):
     __slots__ = ("growing_dim",)
 
     def __init__(self, target: Target, dim: str) -> None:
-        super().__init__(target, "a")
+        super().__init__(target, Rules("a"))
         self.growing_dim = dim
 
     def encode_variable(self, variable: Variable, name: Hashable | None = None) -> Variable:

@@ -56,7 +56,7 @@ export function choice(options, chosen, onchange) {
 }
 
 /** Create a box with problems and their JSON pointers; null if there are none. */
-export function problemList(problems, title, kind = "error", heading = "h3") {
+export function problemList(problems, title, kind = "error") {
   if (!problems.length) return null;
   const items = problems.map(({ pointer, message }) => {
     const where = pointer ? [element("code", { class: "pointer" }, pointer), " "] : [];
@@ -65,7 +65,7 @@ export function problemList(problems, title, kind = "error", heading = "h3") {
   return element(
     "div",
     { class: `${kind} problems` },
-    element(heading, {}, title),
+    element("h3", {}, title),
     element("ul", {}, ...items),
   );
 }

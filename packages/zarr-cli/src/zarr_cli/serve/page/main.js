@@ -10,18 +10,12 @@ import { Tree } from "./tree.js";
 const main = document.getElementById("main");
 const sidebar = document.getElementById("sidebar");
 const fold = document.getElementById("fold");
-const theme = document.getElementById("theme");
 const tree = new Tree((path) => {
-  location.hash = hrefOf(path, path === shownPath ? "" : currentView());
+  location.hash = hrefOf(path, path === shownPath ? "" : current().view);
 });
 
 let shownPath = null;
 let turn = 0;
-
-/** The view to keep when another array is selected. */
-function currentView() {
-  return current().view;
-}
 
 async function show() {
   const { path, view } = current();
@@ -97,25 +91,4 @@ fold.addEventListener("click", () => {
   fold.setAttribute("aria-expanded", String(isOpen));
 });
 
-/** Read or store the theme in local storage, if the browser permits it. */
-function storedTheme(value) {
-  try {
-    if (value !== undefined) localStorage.setItem("colours", value);
-    return localStorage.getItem("colours");
-  } catch {
-    return null;
-  }
-}
-
-function applyTheme(value) {
-  document.documentElement.style.colorScheme = value;
-  theme.value = value;
-}
-
-theme.addEventListener("change", () => {
-  storedTheme(theme.value);
-  applyTheme(theme.value);
-  if (current().view === "chunks") show(); // the map uses the colours of the page
-});
-applyTheme(storedTheme() ?? "light dark");
 begin();

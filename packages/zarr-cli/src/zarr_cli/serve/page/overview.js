@@ -1,10 +1,7 @@
-// The overview of a node: properties, codecs, attributes, members, problems.
+// The overview of a node: properties, codecs, attributes, problems.
 
-import { requestJson } from "./requests.js";
-import { button, element, errorBox, problemList } from "./dom.js";
-import { jsonTree } from "./json.js";
-import { hrefOf } from "./route.js";
-import { shape as shapeText, whole } from "./text.js";
+import { element, problemList } from "./dom.js";
+import { shape as shapeText } from "./text.js";
 
 /** Show the overview of a node. */
 export function overview(node) {
@@ -13,11 +10,9 @@ export function overview(node) {
     { class: "overview", "aria-label": "Overview" },
     problemList(node.problems, "This node cannot be opened:"),
     problemList(node.remarks, "Notes:", "note"),
-    node.kind === "group" || node.kind === "folder" ? members(node) : null,
     Object.keys(node.info).length ? card("Properties", pairs(withoutCodecs(node))) : partial(node),
     node.metadata ? card("Codecs, in the order of encoding", pipeline(node.metadata)) : null,
     node.kind === "folder" ? null : card("Attributes", attributes(node)),
-    node.kind === "group" ? card("Problems below", search(node)) : null,
   );
 }
 
@@ -93,86 +88,11 @@ function pipeline(metadata) {
 function attributes(node) {
   const entries = Object.entries(node.attributes);
   if (!entries.length) return element("p", { class: "faint" }, "None.");
-  return pairs(Object.fromEntries(entries.map(([name, value]) => [name, jsonTree(value)])));
+  return pairs(Object.fromEntries(entries.map(([name, value]) => [name, attribute(value)])));
 }
 
-function members(node) {
-  const list = element("tbody", {});
-  const table = element(
-    "table",
-    { class: "members" },
-    element(
-      "thead",
-      {},
-      element(
-        "tr",
-        {},
-        ...["Name", "Kind", "Shape", "Data type"].map((text) =>
-          element("th", { scope: "col" }, text),
-        ),
-      ),
-    ),
-    list,
-  );
-  const box = card("Members", element("div", { class: "scroll" }, table));
-  const load = async (first) => {
-    try {
-      const { children, next } = await requestJson("children", { path: node.path, first });
-      for (const child of children) {
-        const path = node.path ? `${node.path}/${child.name}` : child.name;
-        list.append(
-          element(
-            "tr",
-            {},
-            element("td", {}, element("a", { href: hrefOf(path) }, child.name)),
-            element("td", { class: child.kind === "damaged" ? "wrong" : null }, child.kind),
-            element("td", {}, child.shape ? shapeText(child.shape) : ""),
-            element("td", {}, child.data_type ?? ""),
-          ),
-        );
-      }
-      if (next !== null) {
-        const more = button("Show more", () => {
-          more.remove();
-          load(next);
-        });
-        box.append(more);
-      } else if (!list.firstChild) {
-        table.replaceWith(element("p", { class: "faint" }, "None."));
-      }
-    } catch (error) {
-      box.append(errorBox(error));
-    }
-  };
-  load(0);
-  return box;
-}
-
-/** Search for nodes that cannot be opened, on request, because it reads all metadata below. */
-function search(node) {
-  const found = element("div", { "aria-live": "polite" });
-  const look = async () => {
-    found.replaceChildren(element("p", { class: "waiting" }, "Opening every node below …"));
-    try {
-      const { damaged, looked, complete } = await requestJson("problems", {
-        path: node.path,
-        seconds: 20,
-      });
-      const summary = `${whole(looked)} nodes were opened${complete ? "" : " (not all)"}; ${damaged.length || "none"} failed.`;
-      found.replaceChildren(
-        element("p", {}, summary),
-        ...damaged.map(({ path, problems }) =>
-          problemList(problems, element("a", { href: hrefOf(path) }, `/${path}`), "error", "h4"),
-        ),
-      );
-    } catch (error) {
-      found.replaceChildren(errorBox(error, look));
-    }
-  };
-  return element(
-    "div",
-    {},
-    button("Check every node below", look),
-    found,
-  );
+function attribute(value) {
+  if (typeof value === "string") return element("span", { class: "text" }, value || '""');
+  const isObject = value !== null && typeof value === "object";
+  return isObject ? element("pre", {}, JSON.stringify(value, null, 2)) : element("code", {}, String(value));
 }

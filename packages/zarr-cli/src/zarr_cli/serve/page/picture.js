@@ -4,7 +4,7 @@ import { MAPS } from "./colours.js";
 import { element, labelled, labelledChoice } from "./dom.js";
 import { unitsOf } from "./coordinates.js";
 import { limitsFor, limitsOf, drawImage, drawScale, robustLimits } from "./draw_image.js";
-import { enableDragging, trackPointer } from "./pointer.js";
+import { trackPointer } from "./pointer.js";
 import { numberBox } from "./tables.js";
 import { elementText, number } from "./text.js";
 import { PART_OPTIONS, numbersOf } from "./window.js";
@@ -58,16 +58,6 @@ export class PictureView {
       () => this.view.size,
       (row, column) => this.point(row, column),
       () => this.chosen.upward,
-    );
-    enableDragging(
-      this.canvas,
-      () => !view.isWhole,
-      (down, across) => {
-        const [rows, columns] = view.size;
-        const far = Math.round(down * rows) * view.step;
-        view.moveBy(this.chosen.upward ? -far : far, Math.round(across * columns) * view.step);
-        again();
-      },
     );
     this.canvas.addEventListener("keydown", ({ key }) => {
       if (key !== "+" && key !== "-") return;

@@ -1,4 +1,4 @@
-// Pointing at cells of an image with a pointer or the arrow keys, and dragging an image.
+// Pointing at cells of an image with a pointer or the arrow keys.
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
@@ -31,36 +31,5 @@ export function trackPointer(canvas, size, onCell, upward = () => false) {
     const far = event.shiftKey ? 10 : 1;
     const [row, column] = cell ?? [0, 0];
     point(row + down * far * (upward() ? -1 : 1), column + right * far);
-  });
-}
-
-/**
- * Let an image be dragged while `mayMove()` is true. At the end, call `onMove(down, across)`
- * with the distance as a fraction of the image.
- */
-export function enableDragging(canvas, mayMove, onMove) {
-  let from = null;
-  const put = (x, y) => {
-    canvas.style.transform = x || y ? `translate(${x}px, ${y}px)` : "";
-  };
-  canvas.addEventListener("pointerdown", (event) => {
-    if (!mayMove() || event.button !== 0) return;
-    from = [event.clientX, event.clientY];
-    canvas.setPointerCapture(event.pointerId);
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    if (from) put(event.clientX - from[0], event.clientY - from[1]);
-  });
-  canvas.addEventListener("pointerup", (event) => {
-    if (!from) return;
-    const [right, down] = [event.clientX - from[0], event.clientY - from[1]];
-    from = null;
-    put(0, 0);
-    if (Math.hypot(right, down) > 4)
-      onMove(-down / canvas.offsetHeight, -right / canvas.offsetWidth);
-  });
-  canvas.addEventListener("pointercancel", () => {
-    from = null;
-    put(0, 0);
   });
 }
