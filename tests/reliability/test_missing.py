@@ -78,7 +78,7 @@ def test_a_file_that_may_not_be_read_is_not_missing(tmp_path, monkeypatch, layou
 
     # Root can read all files.  Compiled code and openat2 do not use os.open.
     monkeypatch.setattr(os, "open", refused)
-    monkeypatch.setattr(local_files, "_open_without_links", None)
+    monkeypatch.setattr(local_files, "openat2", None)
     with zarr.config.set(native="off"):
         array = zarr.open_array(tmp_path)
     for selection in SELECTIONS:

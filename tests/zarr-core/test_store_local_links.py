@@ -15,7 +15,7 @@ from zarr_core.stores.local import LocalStore
 @pytest.fixture(params=["one call", "directory after directory"])
 def store(request, tmp_path, monkeypatch):
     if request.param != "one call":
-        monkeypatch.setattr(local_files, "_open_without_links", None)
+        monkeypatch.setattr(local_files, "openat2", None)
     return LocalStore(tmp_path / "store.zarr")
 
 

@@ -106,7 +106,7 @@ def test_a_value_too_large_for_memory(store):
 
 def test_other_failures_are_not_missing_values(store, monkeypatch):
     # Permissions do not restrict root, so the call is replaced by one that fails.
-    monkeypatch.setattr(local_files, "_open_without_links", None)
+    monkeypatch.setattr(local_files, "openat2", None)
     store.set("a/k", b"v")
 
     def refuse(*arguments, **options):

@@ -10,6 +10,7 @@ import errno
 import os
 import re
 import stat
+import sys
 import time
 from contextlib import nullcontext
 from functools import cached_property
@@ -23,7 +24,7 @@ from zarr_core.interfaces.keys import check_key, check_prefix, key_lock
 from zarr_core.interfaces.store import FileLayout, Store, StoreTraits
 from zarr_core.messages import listed, log, warn
 from zarr_core.stores import local_files
-from zarr_core.stores.local_files import DirectoryTree, split
+from zarr_core.stores.local_files import AT_FDCWD, OPTIONS, READ_FLAGS, DirectoryTree, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 _CANNOT_MOVE = {errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.ENOENT}
 _MISSING = -1
 _ANY_SIZE = (1 << 63) - 1  # a limit that no file exceeds
+_REMEMBERED = 100_000  # directories
+_ENCODING, _ENCODE_ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _NO_DIRECTORY = (
     "is a file, not a directory; zarr-import imports HDF5, NetCDF and NumPy files, and archives and "
@@ -99,6 +102,8 @@ class LocalStore(Store):
         self._fsync = fsync
         self._follow_links = follow_links
         self._tree = DirectoryTree(self.path, follow_links)
+        self._encoded_root = os.fsencode(self._tree.root)
+        self._known: set[str] = set()  # the directories of valid keys
         self._warns_of_links = True
         # For speed: access() with the final separator is True for directories only.
         is_file = not os.access(self._tree.root, os.F_OK) and os.path.exists(self.path)
@@ -138,7 +143,7 @@ class LocalStore(Store):
             return StoreTraits()
         # Compiled code does not synchronize files with the disk.
         layout = FileLayout(self.path, self._follow_links, not (self.read_only or self._fsync))
-        return StoreTraits(files=layout, for_call=self._for_call)
+        return StoreTraits(files=layout)
 
     # --- readable ---
 
@@ -162,7 +167,7 @@ class LocalStore(Store):
             local_files.fill(descriptor, out[:size], 0)
             return out[:size]
         except (OSError, MemoryError, OverflowError) as error:
-            raise self._read_error(key, error) from error
+            raise self._read_error(check_key(key), error) from error
         finally:
             os.close(descriptor)
 
@@ -176,7 +181,7 @@ class LocalStore(Store):
                 os.pread(descriptor, 0, 0)  # fails for a directory, as every read
         except OSError as error:
             os.close(descriptor)
-            raise self._read_error(key, error) from error
+            raise self._read_error(check_key(key), error) from error
         return local_files.FileReader(descriptor, size, self, key)
 
     def getsize(self, key: str) -> int | None:
@@ -195,7 +200,7 @@ class LocalStore(Store):
         return f"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"
 
     def _status(self, key: str) -> os.stat_result | None:
-        descriptor = self._open(key)
+        descriptor = self._open(check_key(key))
         if descriptor == _MISSING:
             return None
         try:
@@ -212,21 +217,25 @@ class LocalStore(Store):
 
     def _open(self, key: str) -> int:
         """Open the file of a key for reading; ``_MISSING`` if there is none."""
-        check_key(key)
-        if not key.isascii():
+        # For speed, a key in a known directory is checked only after a failure: if its last segment
+        # is "", "." or "..", it names a directory, which cannot be read.
+        is_known = key[: key.rfind("/") + 1] in self._known
+        if not is_known or "\\" in key or "\0" in key or not key.isascii():
             self._check_key(key)
         try:
-            return self._tree.open_file(key)
+            if local_files.openat2 is not None:  # the usual case first, for speed
+                path = self._encoded_root + key.encode(_ENCODING, _ENCODE_ERRORS)
+                descriptor: int = local_files.openat2(AT_FDCWD, path, *OPTIONS[READ_FLAGS])
+                if descriptor >= 0:
+                    return descriptor
+                if local_files.get_errno() == errno.ENOENT:
+                    raise FileNotFoundError
+            return self._tree.open_path(key, READ_FLAGS)
         except (FileNotFoundError, NotADirectoryError):
+            check_key(key)
             return _MISSING
         except OSError as error:
-            raise self._read_error(key, error) from error
-
-    def _for_call(self) -> LocalStore:
-        store = LocalStore.__new__(LocalStore)
-        tree = DirectoryTree(self.path, self._follow_links, keep=True)
-        store.__dict__.update(self.__dict__, _tree=tree)
-        return store
+            raise self._read_error(check_key(key), error) from error
 
     # --- writeable ---
 
@@ -319,13 +328,13 @@ class LocalStore(Store):
         self._require_writable("")
         count = 0
         try:
-            for prefix, directory, entries in self._tree.walk():
-                for name in [
-                    entry.name for entry in entries if local_files.is_temporary(entry.name)
-                ]:
+            for prefix, directory, names in local_files.walk(self._tree.open("")):
+                for name in filter(local_files.is_temporary, names):
                     if local_files.remove_file(directory, name, older_than):
                         log("recovery", "%s: file of a killed process removed", prefix + name)
                         count += 1
+        except FileNotFoundError:
+            return 0
         except OSError as error:
             raise self._write_error("", error) from error
         return count
@@ -333,49 +342,57 @@ class LocalStore(Store):
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        tree = DirectoryTree(self.path, self._follow_links, keep=True)
-        return self._walk(tree, self._scan(tree, check_prefix(prefix)))
+        self._check_inside(check_prefix(prefix))
+        return self._walk(prefix)
 
-    def _walk(self, tree: DirectoryTree, listing: Listing) -> Iterator[str]:
-        keys, stack = listing
-        yield from keys
+    def _walk(self, prefix: str) -> Iterator[str]:
+        stack = [prefix]
         while stack:
-            keys, prefixes = self._scan(tree, stack.pop())
+            keys, prefixes = self._scan(stack.pop())
             yield from keys
             stack += prefixes
 
     def list_dir(self, prefix: str) -> Listing:
-        return self._scan(self._tree, check_prefix(prefix))
+        self._check_inside(check_prefix(prefix))
+        return self._scan(prefix)
 
-    def _scan(self, tree: DirectoryTree, prefix: str) -> Listing:
+    def _check_inside(self, prefix: str) -> None:
+        """Raise an error if a link leads a prefix out of the store."""
+        try:
+            self._tree.open(prefix)
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            raise self._read_error(prefix, error) from error
+
+    def _scan(self, prefix: str) -> Listing:
         """The keys and prefixes directly below a prefix; warns once of links to other directories."""
+        # By path, for speed: a directory that becomes a link meanwhile shows only its names.
         hidden: list[str] = []
         keys: list[str] = []
         prefixes: list[str] = []
         try:
-            entries = local_files.scan(tree.open(prefix))
+            with os.scandir(self._tree.root + prefix) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if "\\" in name:  # not in a key
+                        continue
+                    if entry.is_file(follow_symlinks=False):
+                        if not (name[0] == "." and local_files.is_temporary(name)):
+                            keys.append(prefix + name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        prefixes.append(f"{prefix}{name}/")
+                    elif not (entry.is_symlink() and entry.is_dir()):
+                        keys.append(prefix + name)
+                    elif (target := self._tree.target(entry.path)) is None:
+                        keys.append(prefix + name)
+                        hidden.append(prefix + name)
+                    elif not self._leads_back(prefix + name, target):
+                        prefixes.append(f"{prefix}{name}/")
         except (FileNotFoundError, NotADirectoryError):
-            return keys, prefixes  # missing, or removed meanwhile
+            pass  # missing, or removed meanwhile
         except OSError as error:
             raise self._read_error(prefix, error) from error
-        for entry in entries:
-            key = prefix + entry.name
-            if "\\" in entry.name:  # not in a key
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                prefixes.append(f"{key}/")
-            elif not (entry.is_symlink() and os.path.isdir(tree.root + key)):
-                if not local_files.is_temporary(entry.name):
-                    keys.append(key)
-            else:
-                try:
-                    target = tree.target(tree.root + key)
-                except OSError:
-                    keys.append(key)
-                    hidden.append(key)
-                    continue
-                if not self._leads_back(key, target):
-                    prefixes.append(f"{key}/")
         if hidden and self._warns_of_links:
             self._warns_of_links = False
             warn(
@@ -414,6 +431,9 @@ class LocalStore(Store):
                 os.fsencode(key)
             except UnicodeEncodeError as error:
                 raise StoreKeyError("not a key: cannot be encoded", self, ascii(key)) from error
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        self._known.add(key[: key.rfind("/") + 1])
 
     def _check_change(self, key: str) -> str:
         if self.read_only:

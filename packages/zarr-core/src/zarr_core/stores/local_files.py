@@ -15,20 +15,21 @@ import itertools
 import os
 import re
 import stat
+import struct
 import sys
 import time
 import warnings
 import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import PurePath
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader, ValueReference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from zarr_core.interfaces.byte_reader import Buffer
 
@@ -46,19 +47,18 @@ READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
 _CREATE = os.O_CREAT | os.O_NOFOLLOW
 # O_PATH needs no permission to list the directory.
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
+_LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW_FILE = os.O_WRONLY | os.O_EXCL | _CREATE
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
-_GONE = (FileNotFoundError, NotADirectoryError)  # or a link in its place
+_GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # or a link in its place
 _ONE_CALL = 1 << 30  # bytes
 _COPY_BYTES = 1 << 20
 _BUFFERS_LIMIT = 1024  # IOV_MAX of Linux and macOS
 _NAME_LIMIT = 100
 _ATTEMPTS = 1000
 _PASSES = 4
-_OPENAT2, _AT_FDCWD, _RESOLVE_NO_SYMLINKS = 437, -100, 4
-_LINKS_ON_PATH = (errno.ELOOP, errno.ENOTDIR)
 _LINKS = 40  # to follow for one path, as many as Linux follows
-_KEPT_DIRECTORIES = 32
+_SYS_OPENAT2, AT_FDCWD, _RESOLVE_NO_SYMLINKS = 437, -100, 4
 
 # Names of temporary files; processes that use the same number at once take the next.
 _numbers = itertools.count(int.from_bytes(os.urandom(4)))
@@ -165,52 +165,27 @@ class FileReader(ByteReader):
 # --- directories ---
 
 
-def _find_openat2() -> Callable[[str, int], int] | None:
-    """The system call of Linux that opens a path unless a part of it is a link; None without it."""
+def _find_openat2() -> tuple[Any, Any, dict[int, tuple[bytes, Any]]]:
+    """The call of Linux that can refuse links anywhere on a path, its errno, and its options."""
     try:
-        from ctypes import (
-            CDLL,
-            addressof,
-            c_char_p,
-            c_int,
-            c_long,
-            c_size_t,
-            c_uint64,
-            c_void_p,
-            get_errno,
-            sizeof,
-        )
+        from ctypes import CDLL, c_long, c_size_t, get_errno
 
-        syscall = CDLL(None, use_errno=True).syscall
+        function = partial(CDLL(None, use_errno=True).syscall, c_long(_SYS_OPENAT2))
     except (ImportError, OSError, AttributeError):
-        return None
-    syscall.argtypes = [c_long, c_int, c_char_p, c_void_p, c_size_t]
-    syscall.restype = c_long
-    # struct open_how: flags, mode, resolve
-    how = {
-        flags: (c_uint64 * 3)(flags | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)
-        for flags in (READ_FLAGS, _DIRECTORY)
-    }
-
-    def open_without_links(path: str, flags: int) -> int:
-        while True:
-            name, options = os.fsencode(path), how[flags]
-            descriptor = syscall(_OPENAT2, _AT_FDCWD, name, addressof(options), sizeof(options))
-            if descriptor >= 0:
-                return int(descriptor)
-            number = get_errno()
-            if number != errno.EINTR:
-                raise OSError(number, os.strerror(number), path)
-
-    try:
-        os.close(open_without_links("/", _DIRECTORY))
-    except OSError:  # an old kernel, or a container that does not permit it
-        return None
-    return open_without_links
+        return None, None, {}
+    options = {}
+    for flags in (READ_FLAGS, _DIRECTORY, _LISTED):
+        how = struct.pack("QQQ", flags | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)  # struct open_how
+        options[flags] = how, c_size_t(len(how))
+    descriptor = function(AT_FDCWD, b"/", *options[_DIRECTORY])
+    if descriptor < 0:  # an old kernel, or a container that does not permit it
+        return None, None, {}
+    os.close(descriptor)
+    return function, get_errno, options
 
 
-# One call instead of one for each directory.
-_open_without_links = _find_openat2() if sys.platform == "linux" else None
+# ``openat2(directory, path, *OPTIONS[flags])`` returns a descriptor, or -1; None if it is missing.
+openat2, get_errno, OPTIONS = _find_openat2() if sys.platform == "linux" else (None, None, {})
 
 
 class OpenDirectory(int):
@@ -220,6 +195,31 @@ class OpenDirectory(int):
 
     def __del__(self) -> None:
         os.close(self)
+
+
+def _open_below(
+    directory: int, path: str, flags: int, create: bool = False, sync: bool = False
+) -> int:
+    """Open a path below an open directory; raise ENOTDIR or ELOOP for a link on it.
+
+    Missing directories on the path are created if ``create`` is true.
+    """
+    if openat2 is not None:
+        encoded = os.fsencode(path or ".")
+        descriptor: int = openat2(directory, encoded, *OPTIONS[flags])
+        if descriptor >= 0:
+            return descriptor
+    *parents, name = path.split("/")
+    for parent in parents:
+        try:
+            below = os.open(parent, _DIRECTORY, dir_fd=directory)
+        except FileNotFoundError:
+            if not create:
+                raise
+            _make_directory(directory, parent, sync)
+            below = os.open(parent, _DIRECTORY, dir_fd=directory)
+        directory = OpenDirectory(below)
+    return os.open(name or ".", flags, dir_fd=directory)
 
 
 class DirectoryTree:
@@ -233,129 +233,59 @@ class DirectoryTree:
         Absolute path of the directory, which need not exist.  Links on the way to it are followed.
     follow_links : bool
         Follow links that lead out of the directory.
-    keep : bool
-        Keep directories open, for an object that exists as long as one operation.
     """
 
-    def __init__(self, path: str, follow_links: bool = False, keep: bool = False) -> None:
-        self.path = path
+    def __init__(self, path: str, follow_links: bool = False) -> None:
         self.root: str = f"{path.replace(os.sep, '/').rstrip('/')}/"
         """The path with a final slash."""
         self.follow_links = follow_links
-        self.kept: dict[str, OpenDirectory] = {}
-        """The directories that are kept open."""
-        self._keep = keep
-
-    # --- opening ---
 
     def open(self, prefix: str, *, create: bool = False, sync: bool = False) -> OpenDirectory:
         """Open a directory; ``create`` it and its parents, and ``sync`` them with the disk."""
-        directory = self.kept.get(prefix)
-        if directory is None and not self._keep and _open_without_links is not None:
-            try:
-                return OpenDirectory(_open_without_links(self.root + prefix, _DIRECTORY))
-            except OSError as error:
-                if error.errno not in _LINKS_ON_PATH and not (
-                    create and error.errno == errno.ENOENT
-                ):
-                    raise
-        return self._resolve(prefix, create, sync)[0] if directory is None else directory
+        return OpenDirectory(self.open_path(prefix, _DIRECTORY, create, sync))
 
-    def _resolve(
-        self, prefix: str, create: bool = False, sync: bool = False
-    ) -> tuple[OpenDirectory, str, str]:
-        """Open a directory, also behind links; return it and its path: a root, and a prefix."""
-        root, make = self.root, False
-        for _ in range(_LINKS):
-            try:
-                return self._open_below(root, prefix, make, sync), root, prefix
-            except FileNotFoundError:
-                if make or not create:
-                    raise
-                make = True
-            except NotADirectoryError:
-                root, prefix = self._without_link(root, prefix)
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), root + prefix)
-
-    def _open_below(
-        self, root: str, prefix: str, make: bool = False, sync: bool = False
-    ) -> OpenDirectory:
-        """Open a directory; raise NotADirectoryError if one of its parents below the root is a link."""
-        path, end, directory = root, 0, None
-        if root == self.root and self.kept:  # begin at the nearest parent that is open
-            end = len(prefix)
-            while (directory := self.kept.get(prefix[:end])) is None and end:
-                end = prefix.rfind("/", 0, end - 1) + 1
-            if directory is not None:
-                path = ""
-        if make and path:
-            for parent in (*reversed(PurePath(root).parents), PurePath(root)):
-                if not os.path.isdir(parent):
-                    _make_directory(None, str(parent), sync)
-        while path or end < len(prefix):
-            stop = prefix.find("/", end) + 1
-            path += prefix[end : stop - 1]
-            if make:
-                _make_directory(directory, path, sync)
-            try:
-                directory = OpenDirectory(os.open(path, _DIRECTORY, dir_fd=directory))
-            except OSError as error:
-                if error.errno == errno.ELOOP:  # macOS, where Linux has ENOTDIR
-                    raise NotADirectoryError(*error.args) from error
-                raise
-            path, end = "", stop
-            if self._keep and root == self.root:
-                if len(self.kept) >= _KEPT_DIRECTORIES:
-                    self.kept.clear()
-                self.kept[prefix[:end]] = directory
-        assert directory is not None
-        return directory
-
-    def open_file(self, path: str) -> int:
-        """Open a file for reading; the caller closes it."""
+    def open_path(self, path: str, flags: int, create: bool = False, sync: bool = False) -> int:
+        """Open a file or directory, also behind links; the caller closes it."""
         root = self.root
-        end = path.rfind("/") + 1
-        kept = self.kept.get(path[:end])
-        try:  # the usual case first, for speed
-            if kept is not None:
-                return os.open(path[end:], READ_FLAGS, dir_fd=kept)
-            if not self._keep and _open_without_links is not None:
-                return _open_without_links(root + path, READ_FLAGS)
-        except OSError as error:
-            if error.errno != errno.ELOOP:
-                raise
+        if openat2 is not None:  # the usual case first, for speed
+            encoded = os.fsencode(root + path)
+            descriptor: int = openat2(AT_FDCWD, encoded, *OPTIONS[flags])
+            if descriptor >= 0:
+                return descriptor
         for _ in range(_LINKS):
-            prefix, name = split(path)
             try:
-                directory = (
-                    self.open(prefix) if root == self.root else self._open_below(root, prefix)
-                )
-                return os.open(name, READ_FLAGS, dir_fd=directory)
+                if create:
+                    _make_directories(root, sync)
+                top = OpenDirectory(os.open(root, _DIRECTORY))
+                return _open_below(top, path, flags, create, sync)
             except OSError as error:
-                if error.errno != errno.ELOOP:
+                if error.errno not in (errno.ELOOP, errno.ENOTDIR):
                     raise
             root, path = self._without_link(root, path)
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), root + path)
 
-    # --- links ---
-
-    def target(self, link: str) -> str:
-        """The target of a link; raises EXDEV if it is outside, circular or missing."""
+    def target(self, link: str) -> str | None:
+        """The target of a link; None if it is outside, circular or missing."""
         with suppress(OSError):
             target = os.path.realpath(link, strict=True)
-            if self.follow_links or f"{target}/".startswith(_real_root(self.path)):
+            if self.follow_links or f"{target}/".startswith(self._real_root()):
                 return target
-        # As by Linux's openat2(RESOLVE_BENEATH).
-        raise OSError(errno.EXDEV, "the path leaves the directory", link)
+        return None
+
+    def _real_root(self) -> str:
+        return os.path.join(os.path.realpath(self.root), "")
 
     def _without_link(self, root: str, path: str) -> tuple[str, str]:
         """Replace the first link of a path below a root by its target; return root and path."""
         for match in re.finditer("[^/]+", path):
             link = root + path[: match.end()]
             if os.path.islink(link):
-                target = self.target(link)
-                root = "/" if self.follow_links else _real_root(self.path)
-                return root, f"{target}/"[len(root) :].rstrip("/") + path[match.end() :]
+                if (target := self.target(link)) is None:  # as by openat2(RESOLVE_BENEATH)
+                    raise OSError(errno.EXDEV, "the path leaves the directory", link)
+                root = "/" if self.follow_links else self._real_root()
+                return root, (f"{target}/"[len(root) :].rstrip("/") + path[match.end() :]).lstrip(
+                    "/"
+                )
         if os.path.lexists(root + path):  # another process has replaced the link
             return root, path
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), root + path)
@@ -366,11 +296,9 @@ class DirectoryTree:
         """Replace a file atomically; after an OSError, the old file is unchanged."""
         prefix, name = split(path)
         for _ in range(_ATTEMPTS):
-            try:
+            with suppress(FileNotFoundError):  # another process has removed the directory
                 directory = self.open(prefix, create=True, sync=sync)
                 return _replace_file(directory, name, buffers, sync)
-            except FileNotFoundError:  # another process has removed the directory
-                self.kept.clear()
         raise self._unusable(path)
 
     @contextmanager
@@ -395,37 +323,21 @@ class DirectoryTree:
             _release(descriptor)
 
     def _acquire(self, prefix: str, name: str) -> tuple[OpenDirectory, int]:
-        """Open and lock a file, with a warning if the file system has no locks."""
+        """Open and lock a file, also if another process removes it or its directory meanwhile."""
         for _ in range(_ATTEMPTS):
-            try:
+            with suppress(FileNotFoundError):  # another process has removed the directory
                 directory = self.open(prefix, create=True)
                 descriptor = os.open(name, os.O_RDWR | _CREATE, 0o666, dir_fd=directory)
-            except FileNotFoundError:  # another process has removed the directory
-                self.kept.clear()
-                continue
-            is_locked = False
-            try:
-                self._lock(descriptor, prefix)
-                is_locked = _is_at(descriptor, name, directory)
-            finally:
-                if not is_locked:
-                    _release(descriptor)
-            if is_locked:
-                return directory, descriptor
+                is_locked = False
+                try:
+                    _lock(descriptor, self.root + prefix)
+                    is_locked = _is_at(descriptor, name, directory)
+                finally:
+                    if not is_locked:
+                        _release(descriptor)
+                if is_locked:
+                    return directory, descriptor
         raise self._unusable(prefix + name)
-
-    def _lock(self, descriptor: int, prefix: str) -> None:
-        try:
-            flock(descriptor, LOCK_EX)
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise
-            warnings.warn(
-                f"{self.root}{prefix}: this file system has no file locks ({error.strerror}); "
-                "several processes must not change the same chunk",
-                RuntimeWarning,
-                stacklevel=2,
-            )
 
     def remove_empty(self, prefix: str) -> None:
         """Remove a directory and those above it, as far as they are empty."""
@@ -434,65 +346,38 @@ class DirectoryTree:
                 prefix, name = split(prefix[:-1])
                 os.rmdir(name, dir_fd=self.open(prefix))
 
-    def walk(
-        self, prefix: str = "", root: str | None = None
-    ) -> Iterator[tuple[str, OpenDirectory, list[os.DirEntry[str]]]]:
-        """Iterate over directories, parents first: path, descriptor, entries; follows no links."""
-        prefixes = [prefix]
-        for prefix in prefixes:
-            try:
-                directory = self._open_below(root or self.root, prefix)
-                entries = scan(directory)
-            except _GONE:
-                continue
-            yield prefix, directory, entries
-            prefixes += [
-                f"{prefix}{item.name}/" for item in entries if item.is_dir(follow_symlinks=False)
-            ]
-
     def remove(self, prefix: str) -> None:
         """Remove everything below a directory, and the directory unless it is the root."""
         above, name = split(prefix[:-1])
         try:
-            parent, root, above = self._resolve(above)
-            if name and stat.S_ISLNK(os.lstat(name, dir_fd=parent).st_mode):
-                return os.unlink(name, dir_fd=parent)  # not what it leads to
-        except _GONE:
+            top = self.open(above)
+            if name and stat.S_ISLNK(os.lstat(name, dir_fd=top).st_mode):
+                return os.unlink(name, dir_fd=top)  # not what it leads to
+        except (FileNotFoundError, NotADirectoryError):
             return None
-        tree = DirectoryTree(root[:-1], keep=True)
         for _ in range(_PASSES):  # other processes may use a directory for a moment
             paths = []
-            for path, directory, entries in tree.walk(name and f"{above}{name}/"):
+            for path, directory, files in walk(top, name and f"{name}/"):
                 paths.append(path)
-                for entry in entries:
-                    if not entry.is_dir(follow_symlinks=False):
-                        remove_file(directory, entry.name)
+                for file in files:
+                    remove_file(directory, file)
             # Children first; all must be tried.
-            kept = [path for path in reversed(paths) if path and not tree._remove_directory(path)]
+            kept = [path for path in reversed(paths) if path and not _remove_directory(top, path)]
             if not kept:
                 break
         return None
-
-    def _remove_directory(self, prefix: str) -> bool:
-        """Remove a directory; return False if it is not empty."""
-        above, name = split(prefix[:-1])
-        try:
-            os.rmdir(name, dir_fd=self._open_below(self.root, above))
-        except _GONE:
-            pass
-        except OSError as error:
-            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-                return False
-            raise
-        return True
 
     def _unusable(self, path: str) -> OSError:
         reason = "its directory cannot be created, or is removed repeatedly"
         return OSError(errno.EBUSY, reason, self.root + path)
 
 
-def _real_root(path: str) -> str:
-    return os.path.join(os.path.realpath(path), "")
+@contextmanager
+def file_lock(path: str) -> Iterator[None]:
+    """Exclude every other process and thread that locks the same path, which need not exist."""
+    directory, name = os.path.split(path)
+    with DirectoryTree(directory).lock(name):
+        yield
 
 
 def split(path: str) -> tuple[str, str]:
@@ -501,14 +386,40 @@ def split(path: str) -> tuple[str, str]:
     return path[:end], path[end:]
 
 
-def scan(directory: int) -> list[os.DirEntry[str]]:
-    """The entries of an open directory."""
-    readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=directory)
+def walk(top: int, prefix: str = "") -> Iterator[tuple[str, OpenDirectory, list[str]]]:
+    """Iterate over a directory below an open one, and over those below it, parents first.
+
+    Yields the path, the descriptor and the names of files, which include links.
+    """
+    prefixes = [prefix]
+    for prefix in prefixes:
+        files = []
+        try:
+            directory = OpenDirectory(_open_below(top, prefix, _LISTED))
+        except OSError as error:
+            if error.errno in _GONE:
+                continue
+            raise
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    prefixes.append(f"{prefix}{entry.name}/")
+                else:
+                    files.append(entry.name)
+        yield prefix, directory, files
+
+
+def _remove_directory(top: int, prefix: str) -> bool:
+    """Remove a directory below an open one; return False if it is not empty."""
+    above, name = split(prefix[:-1])
     try:
-        with os.scandir(readable) as entries:
-            return list(entries)
-    finally:
-        os.close(readable)
+        os.rmdir(name, dir_fd=OpenDirectory(_open_below(top, above, _DIRECTORY)))
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            return False
+        if error.errno not in _GONE:
+            raise
+    return True
 
 
 def remove_file(directory: int, name: str, older_than: float = 0.0) -> bool:
@@ -549,6 +460,13 @@ def _hidden_name(name: str, ending: str) -> str:
     return f".{name}{ending}"
 
 
+def _make_directories(path: str, sync: bool) -> None:
+    """Create a directory, whose path ends in a slash, and its missing parents."""
+    for match in re.finditer("/", "" if os.path.isdir(path) else path):
+        if not os.path.isdir(path[: match.end()]):
+            _make_directory(None, path[: match.start()], sync)
+
+
 def _make_directory(above: int | None, path: str, sync: bool) -> None:
     """Create a directory, unless there is one; what else is there makes opening it fail."""
     with suppress(FileExistsError):
@@ -576,6 +494,21 @@ def _is_at(descriptor: int, name: str, directory: int) -> bool:
     except FileNotFoundError:
         return False
     return os.path.samestat(os.fstat(descriptor), status)
+
+
+def _lock(descriptor: int, directory: str) -> None:
+    """Lock an open file, with a warning if the file system has no locks."""
+    try:
+        flock(descriptor, LOCK_EX)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        warnings.warn(
+            f"{directory}: this file system has no file locks ({error.strerror}); "
+            "several processes must not change the same chunk",
+            RuntimeWarning,
+            stacklevel=2,
+        )
 
 
 def _release(descriptor: int) -> None:
