@@ -167,6 +167,8 @@ class FileReader(ByteReader):
 
 def _find_openat2() -> tuple[Any, Any, dict[int, tuple[bytes, Any]]]:
     """The call of Linux that can refuse links anywhere on a path, its errno, and its options."""
+    if sys.platform != "linux":
+        return None, None, {}
     try:
         from ctypes import CDLL, c_long, c_size_t, get_errno
 
@@ -185,7 +187,7 @@ def _find_openat2() -> tuple[Any, Any, dict[int, tuple[bytes, Any]]]:
 
 
 # ``openat2(directory, path, *OPTIONS[flags])`` returns a descriptor, or -1; None if it is missing.
-openat2, get_errno, OPTIONS = _find_openat2() if sys.platform == "linux" else (None, None, {})
+openat2, get_errno, OPTIONS = _find_openat2()
 
 
 class OpenDirectory(int):
@@ -211,28 +213,18 @@ def _open_below(
             return descriptor
     *parents, name = path.split("/")
     for parent in parents:
-        try:
-            below = os.open(parent, _DIRECTORY, dir_fd=directory)
-        except FileNotFoundError:
-            if not create:
-                raise
+        if create:
             _make_directory(directory, parent, sync)
-            below = os.open(parent, _DIRECTORY, dir_fd=directory)
-        directory = OpenDirectory(below)
+        directory = OpenDirectory(os.open(parent, _DIRECTORY, dir_fd=directory))
     return os.open(name or ".", flags, dir_fd=directory)
 
 
 class DirectoryTree:
     """A directory and everything below it, but nothing outside of it.
 
-    Paths are relative to it, with ``/``; the path of a directory is empty or ends in ``/``.
-
-    Parameters
-    ----------
-    path : str
-        Absolute path of the directory, which need not exist.  Links on the way to it are followed.
-    follow_links : bool
-        Follow links that lead out of the directory.
+    Paths are relative to it, with ``/``; the path of a directory is empty or ends in ``/``.  The
+    directory need not exist.  Links on the way to it are followed, and those that lead out of it
+    if ``follow_links`` is true.
     """
 
     def __init__(self, path: str, follow_links: bool = False) -> None:
@@ -255,7 +247,8 @@ class DirectoryTree:
         for _ in range(_LINKS):
             try:
                 if create:
-                    _make_directories(root, sync)
+                    for match in re.finditer("/", "" if os.path.isdir(root) else root[1:]):
+                        _make_directory(None, root[: match.start() + 1], sync)
                 top = OpenDirectory(os.open(root, _DIRECTORY))
                 return _open_below(top, path, flags, create, sync)
             except OSError as error:
@@ -283,9 +276,8 @@ class DirectoryTree:
                 if (target := self.target(link)) is None:  # as by openat2(RESOLVE_BENEATH)
                     raise OSError(errno.EXDEV, "the path leaves the directory", link)
                 root = "/" if self.follow_links else self._real_root()
-                return root, (f"{target}/"[len(root) :].rstrip("/") + path[match.end() :]).lstrip(
-                    "/"
-                )
+                path = f"{target}{path[match.end() :]}"
+                return root, path[len(root) :].lstrip("/")
         if os.path.lexists(root + path):  # another process has replaced the link
             return root, path
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), root + path)
@@ -458,13 +450,6 @@ def _hidden_name(name: str, ending: str) -> str:
         number = zlib.crc32(os.fsencode(name))
         name = f"{name[:20]}~{number:08x}"
     return f".{name}{ending}"
-
-
-def _make_directories(path: str, sync: bool) -> None:
-    """Create a directory, whose path ends in a slash, and its missing parents."""
-    for match in re.finditer("/", "" if os.path.isdir(path) else path):
-        if not os.path.isdir(path[: match.end()]):
-            _make_directory(None, path[: match.start()], sync)
 
 
 def _make_directory(above: int | None, path: str, sync: bool) -> None:
