@@ -10,7 +10,6 @@ import errno
 import os
 import re
 import stat
-import sys
 import time
 from contextlib import nullcontext
 from functools import cached_property
@@ -36,7 +35,7 @@ _CANNOT_MOVE = {errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno
 _MISSING = -1
 _ANY_SIZE = (1 << 63) - 1  # a limit that no file exceeds
 _REMEMBERED = 100_000  # directories
-_ENCODING, _ENCODE_ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
+_HOW, _HOW_SIZE = OPTIONS.get(READ_FLAGS, (b"", 0))
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _NO_DIRECTORY = (
     "is a file, not a directory; zarr-import imports HDF5, NetCDF and NumPy files, and archives and "
@@ -224,8 +223,8 @@ class LocalStore(Store):
             self._check_key(key)
         try:
             if local_files.openat2 is not None:  # the usual case first, for speed
-                path = self._encoded_root + key.encode(_ENCODING, _ENCODE_ERRORS)
-                descriptor: int = local_files.openat2(AT_FDCWD, path, *OPTIONS[READ_FLAGS])
+                path = self._encoded_root + (key.encode() if key.isascii() else os.fsencode(key))
+                descriptor: int = local_files.openat2(AT_FDCWD, path, _HOW, _HOW_SIZE)
                 if descriptor >= 0:
                     return descriptor
                 if local_files.get_errno() == errno.ENOENT:

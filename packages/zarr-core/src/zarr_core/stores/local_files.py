@@ -30,6 +30,7 @@ from zarr_core.interfaces.byte_reader import ByteReader, ValueReference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from zarr_core.interfaces.byte_reader import Buffer
 
@@ -288,9 +289,11 @@ class DirectoryTree:
         """Replace a file atomically; after an OSError, the old file is unchanged."""
         prefix, name = split(path)
         for _ in range(_ATTEMPTS):
-            with suppress(FileNotFoundError):  # another process has removed the directory
+            try:
                 directory = self.open(prefix, create=True, sync=sync)
                 return _replace_file(directory, name, buffers, sync)
+            except FileNotFoundError:  # another process has removed the directory
+                continue
         raise self._unusable(path)
 
     @contextmanager
@@ -364,12 +367,10 @@ class DirectoryTree:
         return OSError(errno.EBUSY, reason, self.root + path)
 
 
-@contextmanager
-def file_lock(path: str) -> Iterator[None]:
-    """Exclude every other process and thread that locks the same path, which need not exist."""
+def file_lock(path: str) -> AbstractContextManager[None]:
+    """The lock of an absolute path."""
     directory, name = os.path.split(path)
-    with DirectoryTree(directory).lock(name):
-        yield
+    return DirectoryTree(directory).lock(name)
 
 
 def split(path: str) -> tuple[str, str]:
