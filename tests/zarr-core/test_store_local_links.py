@@ -8,11 +8,14 @@ import pytest
 import zarr_core as zarr
 from store_contract import get_into
 from zarr_core.errors import StoreReadError
+from zarr_core.stores import local_files
 from zarr_core.stores.local import LocalStore
 
 
-@pytest.fixture
-def store(tmp_path):
+@pytest.fixture(params=["one call", "directory after directory"])
+def store(request, tmp_path, monkeypatch):
+    if request.param != "one call":
+        monkeypatch.setattr(local_files, "openat2", None)
     return LocalStore(tmp_path / "store.zarr")
 
 

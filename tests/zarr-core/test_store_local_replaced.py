@@ -4,16 +4,17 @@ import logging
 import os
 import shutil
 import sys
-import time
+from contextlib import suppress
 
 import pytest
-from store_contract import get_into
-from zarr_core.errors import StoreReadError
+from zarr_core.errors import StoreError, StoreReadError
+from zarr_core.interfaces.byte_reader import ByteReader
+from zarr_core.stores import local_files
 from zarr_core.stores.local import LocalStore
 
 OPERATIONS = {
     "get": lambda store, key: store.get(key),
-    "get_limited": lambda store, key: get_into(store, key, memoryview(bytearray(9))),
+    "get_limited": lambda store, key: store.get_limited(key, 9, memoryview(bytearray(9))),
     "exists": lambda store, key: store.exists(key),
     "getsize": lambda store, key: store.getsize(key),
     "open_value": lambda store, key: store.open_value(key),
@@ -25,8 +26,10 @@ OPERATIONS = {
 }
 
 
-@pytest.fixture
-def store(tmp_path):
+@pytest.fixture(params=["one call", "directory after directory"])
+def store(request, tmp_path, monkeypatch):
+    if request.param != "one call":
+        monkeypatch.setattr(local_files, "openat2", None)
     return LocalStore(tmp_path / "store")
 
 
@@ -45,7 +48,6 @@ def test_a_directory_that_was_used_before_and_is_now_a_link_is_refused(
     folder = os.path.join(store.path, depth)
     shutil.rmtree(folder)
     os.symlink(outside, folder)
-    time.sleep(0.001)  # a directory is not compared for each of many small chunks
     if operation == "erase_prefix" and depth != "a":  # removes the link
         OPERATIONS[operation](store, key)
     else:
@@ -55,12 +57,52 @@ def test_a_directory_that_was_used_before_and_is_now_a_link_is_refused(
     assert [path.name for path in inner.parent.iterdir()] == ["value"]
 
 
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_directory_that_becomes_a_link_at_any_moment_of_an_operation_never_leads_outside(
+    store, tmp_path, operation
+):
+    key = "a/c/1/value"
+    folder = os.path.join(store.path, "a")
+    outside = tmp_path / "outside"
+    (outside / "c" / "1").mkdir(parents=True)
+    for name in ("value", "other"):
+        (outside / "c" / "1" / name).write_bytes(b"outside")
+    remaining = [-1]  # events until the directory is replaced
+
+    def hook(event, arguments):
+        if remaining[0] >= 0 and event.startswith(("open", "os.", "fcntl.")):
+            remaining[0] -= 1
+            if remaining[0] < 0:
+                os.rename(folder, tmp_path / f"away{number}")
+                os.symlink(outside, folder)
+
+    sys.addaudithook(hook)
+    for number in range(100):
+        store.set(key, b"inside")
+        remaining[0] = number
+        result = None
+        with suppress(StoreError, FileNotFoundError):
+            result = OPERATIONS[operation](store, key)
+        is_complete = remaining[0] >= 0
+        remaining[0] = -1
+        if isinstance(result, ByteReader):
+            result = result.read(0, result.size)
+        names = [[key], [], ["a/c/1/other", key], [key, "a/c/1/other"]]  # listing reads no values
+        assert result in (None, b"inside", True, 6, *names)
+        found = {path.name: path.read_bytes() for path in (outside / "c" / "1").iterdir()}
+        assert found == {"value": b"outside", "other": b"outside"}
+        if is_complete:
+            break
+        if os.path.islink(folder):
+            os.unlink(folder)
+    assert is_complete
+
+
 def test_a_directory_that_is_replaced_by_another_is_used(store):
     store.set("a/k", b"old")
     os.rename(os.path.join(store.path, "a"), os.path.join(store.path, "b"))
     os.mkdir(os.path.join(store.path, "a"))
     assert store.get("a/k") is None
-    time.sleep(0.001)
     store.set("a/k", b"new")
     assert (store.get("a/k"), store.get("b/k")) == (b"new", b"old")
 

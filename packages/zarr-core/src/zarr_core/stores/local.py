@@ -13,9 +13,7 @@ import stat
 import time
 from contextlib import nullcontext
 from functools import cached_property
-from math import inf
 from pathlib import PurePath
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
@@ -25,6 +23,7 @@ from zarr_core.interfaces.keys import check_key, check_prefix, key_lock
 from zarr_core.interfaces.store import FileLayout, Store, StoreTraits
 from zarr_core.messages import listed, log, warn
 from zarr_core.stores import local_files
+from zarr_core.stores.local_files import AT_FDCWD, OPTIONS, READ_FLAGS, DirectoryTree, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,11 +31,12 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.byte_reader import Buffer, ByteRange
     from zarr_core.interfaces.store import Buffers, Change, Listing
 
+_CANNOT_MOVE = {errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.ENOENT}
 _MISSING = -1
 _ANY_SIZE = (1 << 63) - 1  # a limit that no file exceeds
-_TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
-_UNCHECKED = 5e-4  # seconds in which the directories of small chunks are not checked for each chunk
 _REMEMBERED = 100_000  # directories
+_HOW, _HOW_SIZE = OPTIONS.get(READ_FLAGS, (b"", 0))
+_TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _NO_DIRECTORY = (
     "is a file, not a directory; zarr-import imports HDF5, NetCDF and NumPy files, and archives and "
     "databases are opened by URLs such as zip://PATH and sqlite://PATH"
@@ -100,12 +100,12 @@ class LocalStore(Store):
         self.read_only = read_only
         self._fsync = fsync
         self._follow_links = follow_links
-        self._root = f"{self.path.replace(os.sep, '/').rstrip('/')}/"
-        # Prefixes that were inside -> until when (time.monotonic) many small chunks rely on it.
-        self._inside_until: dict[str, float] = {"": inf}
+        self._tree = DirectoryTree(self.path, follow_links)
+        self._encoded_root = os.fsencode(self._tree.root)
+        self._known: set[str] = set()  # the directories of valid keys
         self._warns_of_links = True
         # For speed: access() with the final separator is True for directories only.
-        is_file = not os.access(self._root, os.F_OK) and os.path.exists(self.path)
+        is_file = not os.access(self._tree.root, os.F_OK) and os.path.exists(self.path)
         if is_file and not os.path.isdir(self.path):  # not a directory created in between
             raise StoreError(_NO_DIRECTORY, store=self.path)
 
@@ -152,7 +152,7 @@ class LocalStore(Store):
     def get_limited(
         self, key: str, limit: int, out: memoryview | None = None
     ) -> Buffer | int | None:
-        descriptor = self._open(key, inf if out is None else monotonic())
+        descriptor = self._open(key)
         if descriptor == _MISSING:
             return None
         try:
@@ -166,7 +166,7 @@ class LocalStore(Store):
             local_files.fill(descriptor, out[:size], 0)
             return out[:size]
         except (OSError, MemoryError, OverflowError) as error:
-            raise self._read_error(key, error) from error
+            raise self._read_error(check_key(key), error) from error
         finally:
             os.close(descriptor)
 
@@ -180,7 +180,7 @@ class LocalStore(Store):
                 os.pread(descriptor, 0, 0)  # fails for a directory, as every read
         except OSError as error:
             os.close(descriptor)
-            raise self._read_error(key, error) from error
+            raise self._read_error(check_key(key), error) from error
         return local_files.FileReader(descriptor, size, self, key)
 
     def getsize(self, key: str) -> int | None:
@@ -199,65 +199,64 @@ class LocalStore(Store):
         return f"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"
 
     def _status(self, key: str) -> os.stat_result | None:
-        self._check_inside(check_key(key))
-        try:
-            status = os.lstat(self._root + key)
-            if stat.S_ISLNK(status.st_mode):
-                status = os.stat(self._link_target(key))
-        except (FileNotFoundError, NotADirectoryError):
+        descriptor = self._open(check_key(key))
+        if descriptor == _MISSING:
             return None
-        except (OSError, ValueError) as error:
+        try:
+            status = os.fstat(descriptor)
+        except OSError as error:
             raise self._read_error(key, error) from error
+        finally:
+            os.close(descriptor)
         if stat.S_ISDIR(status.st_mode):
             return None
         if not stat.S_ISREG(status.st_mode):
             raise StoreReadError("not a regular file", store=self, key=key)
         return status
 
-    def _open(self, key: str, now: float = inf) -> int:
+    def _open(self, key: str) -> int:
         """Open the file of a key for reading; ``_MISSING`` if there is none."""
         # For speed, a key in a known directory is checked only after a failure: if its last segment
         # is "", "." or "..", it names a directory, which cannot be read.
-        until = self._inside_until.get(key[: key.rfind("/") + 1])
-        if until is None or "\\" in key:
-            check_key(key)
-        if until is None or until < now:
-            self._check_inside(key, now)
+        is_known = key[: key.rfind("/") + 1] in self._known
+        if not is_known or "\\" in key or "\0" in key or not key.isascii():
+            self._check_key(key)
         try:
-            return os.open(self._root + key, local_files.READ_FLAGS)
+            if local_files.openat2 is not None:  # the usual case first, for speed
+                path = self._encoded_root + (key.encode() if key.isascii() else os.fsencode(key))
+                descriptor: int = local_files.openat2(AT_FDCWD, path, _HOW, _HOW_SIZE)
+                if descriptor >= 0:
+                    return descriptor
+                if local_files.get_errno() == errno.ENOENT:
+                    raise FileNotFoundError
+            return self._tree.open_path(key, READ_FLAGS)
         except (FileNotFoundError, NotADirectoryError):
             check_key(key)
             return _MISSING
-        except (OSError, ValueError) as error:
-            if getattr(error, "errno", None) != errno.ELOOP:
-                raise self._read_error(key, error) from error
-            cause = error
-        try:
-            return os.open(self._link_target(check_key(key)), local_files.READ_FLAGS)
-        except OSError:
-            raise self._read_error(key, cause) from cause
+        except OSError as error:
+            raise self._read_error(check_key(key), error) from error
 
     # --- writeable ---
 
     def set(self, key: str, value: Buffers) -> None:
-        path = self._path_to_change(key, monotonic())
+        self._check_change(key)
         buffers = (value,) if isinstance(value, (bytes, bytearray, memoryview)) else value
         try:
-            local_files.replace_file(path, buffers, sync=self._fsync)
+            self._tree.replace(key, buffers, sync=self._fsync)
         except BaseException as error:
-            self._remove_empty(path)
+            self._tree.remove_empty(split(key)[0])
             if not isinstance(error, OSError):
                 raise
             # With fsync, the failure may have come after the new value was stored.
-            raise self._write_error(key, error, "" if self._fsync else path) from error
+            raise self._write_error(key, error, is_kept=not self._fsync) from error
 
     def update(self, key: str, change: Change) -> None:
-        path = self._path_to_change(key)
+        self._check_change(key)
         is_locked = has_value = False
         try:
             # Threads wait for each other before they open the lock file: this also works where
             # there are no file locks.
-            with key_lock(self.path, key), local_files.file_lock(path):
+            with key_lock(self.path, key), self._tree.lock(key):
                 is_locked = True
                 reader = self.open_value(key)
                 with reader or nullcontext():  # the new value may refer to the open file
@@ -274,50 +273,46 @@ class LocalStore(Store):
         except OSError as error:
             if is_locked:  # of the change
                 raise
-            raise self._write_error(key, error, path) from error
+            raise self._write_error(key, error, is_kept=True) from error
         finally:
             if not has_value:  # the lock file may have been the last file of its directory
-                self._remove_empty(path)
+                self._tree.remove_empty(split(key)[0])
 
     def erase(self, key: str) -> None:
-        path = self._path_to_change(key)
+        self._check_change(key)
+        prefix, name = split(key)
         try:
-            os.unlink(path)
+            os.unlink(name, dir_fd=self._tree.open(prefix))
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
-            raise self._write_error(key, error, path) from error
-        self._remove_empty(path)
+            raise self._write_error(key, error, is_kept=True) from error
+        self._tree.remove_empty(prefix)
 
     def erase_prefix(self, prefix: str) -> None:
-        check_prefix(prefix)
-        path = self._path_to_change(prefix[:-1]) if prefix else os.path.realpath(self.path)
-        self._require_writable(prefix)
+        self._check_change(check_prefix(prefix)[:-1] or "-")
         try:
-            if prefix and os.path.islink(path):
-                os.unlink(path)
-            elif os.path.isdir(path):
-                local_files.remove_tree(path, keep_top=not prefix)
-            else:
-                return
+            self._tree.remove(prefix)
         except OSError as error:
             raise self._write_error(prefix, error) from error
-        if prefix:
-            self._remove_empty(path)
+        self._tree.remove_empty(split(prefix[:-1])[0])
 
     def move_prefix(self, prefix: str, target: str) -> bool:
         """Rename the directory of a prefix to ``target``, without keys; return whether it could."""
-        old, new = (self._path_to_change(check_prefix(name)[:-1]) for name in (prefix, target))
-        if os.path.islink(old) or not os.path.isdir(old):
-            return False
+        (above, name), (above_target, new_name) = (
+            split(self._check_change(check_prefix(path)[:-1])) for path in (prefix, target)
+        )
         try:
-            os.makedirs(os.path.dirname(new), exist_ok=True)
-            os.rename(old, new)  # replaces an empty directory
-        except OSError as error:
-            if error.errno in (errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            old = self._tree.open(above)
+            if not stat.S_ISDIR(os.lstat(name, dir_fd=old).st_mode):
+                return False
+            new = self._tree.open(above_target, create=True)
+            os.rename(name, new_name, src_dir_fd=old, dst_dir_fd=new)
+        except OSError as error:  # an empty directory is replaced
+            if error.errno in _CANNOT_MOVE:
                 return False
             raise self._write_error(prefix, error) from error
-        self._remove_empty(old)
+        self._tree.remove_empty(above)
         return True
 
     def sweep(self, older_than: float = 3600.0) -> int:
@@ -332,12 +327,13 @@ class LocalStore(Store):
         self._require_writable("")
         count = 0
         try:
-            for directory, _, names in os.walk(self.path):
+            for prefix, directory, names in local_files.walk(self._tree.open("")):
                 for name in filter(local_files.is_temporary, names):
-                    path = os.path.join(directory, name)
-                    if local_files.remove_leftover(path, older_than):
-                        log("recovery", "%s: file of a killed process removed", path)
+                    if local_files.remove_file(directory, name, older_than):
+                        log("recovery", "%s: file of a killed process removed", prefix + name)
                         count += 1
+        except FileNotFoundError:
+            return 0
         except OSError as error:
             raise self._write_error("", error) from error
         return count
@@ -359,13 +355,23 @@ class LocalStore(Store):
         self._check_inside(check_prefix(prefix))
         return self._scan(prefix)
 
+    def _check_inside(self, prefix: str) -> None:
+        """Raise an error if a link leads a prefix out of the store."""
+        try:
+            self._tree.open(prefix)
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            raise self._read_error(prefix, error) from error
+
     def _scan(self, prefix: str) -> Listing:
         """The keys and prefixes directly below a prefix; warns once of links to other directories."""
+        # By path, for speed: a directory that becomes a link meanwhile shows only its names.
         hidden: list[str] = []
         keys: list[str] = []
         prefixes: list[str] = []
         try:
-            with os.scandir(self._root + prefix) as entries:
+            with os.scandir(self._tree.root + prefix) as entries:
                 for entry in entries:
                     name = entry.name
                     if "\\" in name:  # not in a key
@@ -377,15 +383,15 @@ class LocalStore(Store):
                         prefixes.append(f"{prefix}{name}/")
                     elif not (entry.is_symlink() and entry.is_dir()):
                         keys.append(prefix + name)
-                    elif (target := self._real_path(entry.path)) is None:
+                    elif (target := self._tree.target(entry.path)) is None:
                         keys.append(prefix + name)
                         hidden.append(prefix + name)
-                    elif not self._leads_back(entry.path, target):
+                    elif not self._leads_back(prefix + name, target):
                         prefixes.append(f"{prefix}{name}/")
         except (FileNotFoundError, NotADirectoryError):
             pass  # missing, or removed meanwhile
         except OSError as error:
-            raise StoreReadError(local_files.read_failure(error), self, prefix) from error
+            raise self._read_error(prefix, error) from error
         if hidden and self._warns_of_links:
             self._warns_of_links = False
             warn(
@@ -412,60 +418,26 @@ class LocalStore(Store):
 
     # --- keys and links ---
 
-    def _check_inside(self, key: str, now: float = inf) -> None:
-        """Raise an error if a link leads the directory of a key out of the store."""
-        # Many small chunks are read and written with the present time as ``now``: a directory that
-        # was inside half a millisecond ago is then not checked again.  All others pass infinity.
-        inside_until = self._inside_until
-        until = inf if self._follow_links else monotonic() + _UNCHECKED
-        end = -1
-        while (end := key.find("/", end + 1)) > 0:
-            prefix = key[: end + 1]
-            if inside_until.get(prefix, 0.0) >= now:
-                continue
-            path = self._root + key[:end]
-            try:
-                is_link = stat.S_ISLNK(os.lstat(path).st_mode)
-            except (FileNotFoundError, NotADirectoryError):
-                return
-            except (OSError, ValueError) as error:
-                raise self._read_error(key.rstrip("/"), error) from error
-            if is_link and self._real_path(path) is None:
-                raise self._link_error(prefix, "on the way leads out of the store")
-            if len(inside_until) > _REMEMBERED:
-                inside_until.clear()
-            inside_until[prefix] = until
-
-    def _real_path(self, path: str) -> str | None:
-        """The target of a link; None if it is outside the store, circular or missing."""
-        try:
-            target = os.path.realpath(path, strict=True)
-        except OSError:
-            return None
-        root = os.path.join(os.path.realpath(self.path), "")
-        return target if self._follow_links or f"{target}/".startswith(root) else None
-
-    def _link_target(self, key: str) -> str:
-        """The target of the symbolic link at a key."""
-        target = self._real_path(self._root + key)
-        if target is None:
-            raise self._link_error(key, "leads out of the store, in a circle or nowhere")
-        return target
-
-    def _leads_back(self, path: str, target: str) -> bool:
+    def _leads_back(self, key: str, target: str) -> bool:
         """Whether a link leads to a directory above it: listing that would not terminate."""
-        while len(path) > len(self._root):
-            path = os.path.dirname(path)
-            if os.path.realpath(path) == target:
-                return True
-        return False
+        above = (self._tree.root + key[: match.start()] for match in re.finditer("/", key))
+        return target in map(os.path.realpath, (self.path, *above))
 
-    def _path_to_change(self, key: str, now: float = inf) -> str:
+    def _check_key(self, key: str) -> None:
+        check_key(key)
+        if not key.isascii():
+            try:
+                os.fsencode(key)
+            except UnicodeEncodeError as error:
+                raise StoreKeyError("not a key: cannot be encoded", self, ascii(key)) from error
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        self._known.add(key[: key.rfind("/") + 1])
+
+    def _check_change(self, key: str) -> str:
         if self.read_only:
             self._require_writable(key)
-        check_key(key)
-        if self._inside_until.get(key[: key.rfind("/") + 1], 0.0) < now:
-            self._check_inside(key, now)
+        self._check_key(key)
         if ".zarr-" in key and any(map(local_files.is_temporary, key.split("/"))):
             raise StoreKeyError(
                 "names that begin with '.' and end in '.zarr-partial' or '.zarr-lock' belong to "
@@ -473,49 +445,28 @@ class LocalStore(Store):
                 self,
                 key,
             )
-        if not key.isascii():
-            try:
-                os.fsencode(key)
-            except UnicodeEncodeError as error:
-                raise self._key_error(key) from error
-        return self._root + key
-
-    def _remove_empty(self, path: str) -> None:
-        """Remove the directories that have contained a file, while they are empty."""
-        directory = os.path.dirname(path)
-        while len(directory) >= len(self._root):
-            try:
-                os.rmdir(directory)
-            except OSError:  # it is not empty
-                return
-            directory = os.path.dirname(directory)
+        return key
 
     # --- errors ---
 
-    def _key_error(self, key: str) -> StoreKeyError:
-        return StoreKeyError("not a key: contains a NUL or cannot be encoded", self, ascii(key))
-
-    def _link_error(self, key: str, reason: str) -> StoreReadError:
-        failure = StoreReadError(f"a symbolic link {reason}. {_FOLLOW}", self, key)
-        # As by Linux's openat2(RESOLVE_BENEATH).
-        failure.__cause__ = OSError(errno.EXDEV, "the path leaves the directory of the store")
-        return failure
-
     def _read_error(self, key: str, error: Exception) -> StoreError:
-        check_key(key)  # an invalid key is the more precise message
-        if isinstance(error, ValueError):
-            return self._key_error(key)
+        if isinstance(error, OSError) and error.errno == errno.EXDEV:
+            reason = f"a symbolic link leads out of the store, in a circle or nowhere. {_FOLLOW}"
+            return StoreReadError(reason, self, key)
         return StoreReadError(local_files.read_failure(error), self, key)
 
-    def _write_error(self, key: str, error: OSError, path: str = "") -> StoreError:
-        """The error for a key or prefix; ``path`` is the file with the old value, if any."""
+    def _write_error(self, key: str, error: OSError, is_kept: bool = False) -> StoreError:
+        """The error for a key or prefix; ``is_kept`` says that an old value was not changed."""
+        if error.errno == errno.EXDEV:
+            return self._read_error(key, error)
         if isinstance(error, IsADirectoryError):
             reason = "is a directory; erase_prefix removes it"
         elif isinstance(error, NotADirectoryError | FileExistsError):
             reason = "a file stands where a directory is needed"
         else:
-            kept = "; the old value is kept" if path and os.path.isfile(path) else ""
-            reason = f"cannot be changed: {error.strerror or error}{kept}"
+            kept = is_kept and os.path.isfile(self._tree.root + key)
+            reason = f"cannot be changed: {error.strerror or error}"
+            reason += "; the old value is kept" if kept else ""
         return StoreError(reason, self, key)
 
 

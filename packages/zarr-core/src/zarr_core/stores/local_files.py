@@ -1,4 +1,9 @@
-"""Files and directories of a local store: reading, atomic replacement, locks, removal.
+"""Files below a directory: reading, atomic replacement, locks, removal.
+
+Another process may replace a directory by a link at any time.  So no path is used twice, once to
+check it and once to open it: each directory is opened relative to the one above it, without
+following a link in its place, and its files are opened, renamed and removed relative to it.  A link
+is resolved by its text, and its target is opened in the same way.
 
 Functions raise :class:`OSError`; the store adds the key.
 """
@@ -8,12 +13,16 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import re
 import stat
+import struct
+import sys
 import time
 import warnings
 import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import StoreReadError
@@ -21,6 +30,7 @@ from zarr_core.interfaces.byte_reader import ByteReader, ValueReference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from zarr_core.interfaces.byte_reader import Buffer
 
@@ -36,6 +46,10 @@ LOCK = ".zarr-lock"
 # Do not wait for the writer of a FIFO; do not follow links unchecked.
 READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
 _CREATE = os.O_CREAT | os.O_NOFOLLOW
+# O_PATH needs no permission to list the directory.
+_DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
+_LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_NEW_FILE = os.O_WRONLY | os.O_EXCL | _CREATE
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # or a link in its place
 _ONE_CALL = 1 << 30  # bytes
@@ -44,6 +58,8 @@ _BUFFERS_LIMIT = 1024  # IOV_MAX of Linux and macOS
 _NAME_LIMIT = 100
 _ATTEMPTS = 1000
 _PASSES = 4
+_LINKS = 40  # to follow for one path, as many as Linux follows
+_SYS_OPENAT2, AT_FDCWD, _RESOLVE_NO_SYMLINKS = 437, -100, 4
 
 # Names of temporary files; processes that use the same number at once take the next.
 _numbers = itertools.count(int.from_bytes(os.urandom(4)))
@@ -147,52 +163,280 @@ class FileReader(ByteReader):
     __del__ = close
 
 
-# --- writing ---
+# --- directories ---
 
 
-def replace_file(path: str, buffers: Sequence[Buffer], *, sync: bool) -> None:
-    """Replace a file atomically; after an OSError, the old file is unchanged."""
-    created: list[str] = []
-    for _ in range(_ATTEMPTS):
-        # 1. The value is written to a temporary file.  It is in the directory of the value, since
-        # only within one file system can a file be renamed.  O_EXCL: no other writer has this file,
-        # so writers of one key do not mix their values; the last one to rename wins.
-        temporary = _hidden_path(path, f".{next(_numbers):x}{PARTIAL}")
-        try:
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_EXCL | _CREATE, 0o666)
-        except FileNotFoundError:
-            # The directory is missing.  It is created only now: it usually exists, and another
-            # process that removes its last value may have removed it since any earlier check.
-            with suppress(FileNotFoundError):
-                created += _create_directories(os.path.dirname(path))
-            continue
-        except FileExistsError:
-            continue
-        try:
+def _find_openat2() -> tuple[Any, Any, dict[int, tuple[bytes, Any]]]:
+    """The call of Linux that can refuse links anywhere on a path, its errno, and its options."""
+    if sys.platform != "linux":
+        return None, None, {}
+    try:
+        from ctypes import CDLL, c_long, c_size_t, get_errno
+
+        function = partial(CDLL(None, use_errno=True).syscall, c_long(_SYS_OPENAT2))
+    except (ImportError, OSError, AttributeError):
+        return None, None, {}
+    options = {}
+    for flags in (READ_FLAGS, _DIRECTORY, _LISTED):
+        how = struct.pack("QQQ", flags | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)  # struct open_how
+        options[flags] = how, c_size_t(len(how))
+    descriptor = function(AT_FDCWD, b"/", *options[_DIRECTORY])
+    if descriptor < 0:  # an old kernel, or a container that does not permit it
+        return None, None, {}
+    os.close(descriptor)
+    return function, get_errno, options
+
+
+# ``openat2(directory, path, *OPTIONS[flags])`` returns a descriptor, or -1; None if it is missing.
+openat2, get_errno, OPTIONS = _find_openat2()
+
+
+class OpenDirectory(int):
+    """The descriptor of an open directory, which is closed with the last reference to it."""
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        os.close(self)
+
+
+def _open_below(
+    directory: int, path: str, flags: int, create: bool = False, sync: bool = False
+) -> int:
+    """Open a path below an open directory; raise ENOTDIR or ELOOP for a link on it.
+
+    Missing directories on the path are created if ``create`` is true.
+    """
+    if openat2 is not None:
+        encoded = os.fsencode(path or ".")
+        descriptor: int = openat2(directory, encoded, *OPTIONS[flags])
+        if descriptor >= 0:
+            return descriptor
+    *parents, name = path.split("/")
+    for parent in parents:
+        if create:
+            _make_directory(directory, parent, sync)
+        directory = OpenDirectory(os.open(parent, _DIRECTORY, dir_fd=directory))
+    return os.open(name or ".", flags, dir_fd=directory)
+
+
+class DirectoryTree:
+    """A directory and everything below it, but nothing outside of it.
+
+    Paths are relative to it, with ``/``; the path of a directory is empty or ends in ``/``.  The
+    directory need not exist.  Links on the way to it are followed, and those that lead out of it
+    if ``follow_links`` is true.
+    """
+
+    def __init__(self, path: str, follow_links: bool = False) -> None:
+        self.root: str = f"{path.replace(os.sep, '/').rstrip('/')}/"
+        """The path with a final slash."""
+        self.follow_links = follow_links
+
+    def open(self, prefix: str, *, create: bool = False, sync: bool = False) -> OpenDirectory:
+        """Open a directory; ``create`` it and its parents, and ``sync`` them with the disk."""
+        return OpenDirectory(self.open_path(prefix, _DIRECTORY, create, sync))
+
+    def open_path(self, path: str, flags: int, create: bool = False, sync: bool = False) -> int:
+        """Open a file or directory, also behind links; the caller closes it."""
+        root = self.root
+        if openat2 is not None:  # the usual case first, for speed
+            encoded = os.fsencode(root + path)
+            descriptor: int = openat2(AT_FDCWD, encoded, *OPTIONS[flags])
+            if descriptor >= 0:
+                return descriptor
+        for _ in range(_LINKS):
             try:
-                _write(descriptor, buffers)
-                # 2. The value reaches the disk before its name does.  In the other order, a power
-                # failure could leave a file with the new name and without its contents.
-                if sync:
-                    os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            # 3. The complete file gets its name.  Readers open the old file or the new one, and a
-            # kill before this line leaves the old one, and a temporary file that is never a key.
-            os.replace(temporary, path)
-        except FileNotFoundError:  # the directory was removed
-            continue
-        except BaseException:
+                if create:
+                    for match in re.finditer("/", "" if os.path.isdir(root) else root[1:]):
+                        _make_directory(None, root[: match.start() + 1], sync)
+                top = OpenDirectory(os.open(root, _DIRECTORY))
+                return _open_below(top, path, flags, create, sync)
+            except OSError as error:
+                if error.errno not in (errno.ELOOP, errno.ENOTDIR):
+                    raise
+            root, path = self._without_link(root, path)
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), root + path)
+
+    def target(self, link: str) -> str | None:
+        """The target of a link; None if it is outside, circular or missing."""
+        with suppress(OSError):
+            target = os.path.realpath(link, strict=True)
+            if self.follow_links or f"{target}/".startswith(self._real_root()):
+                return target
+        return None
+
+    def _real_root(self) -> str:
+        return os.path.join(os.path.realpath(self.root), "")
+
+    def _without_link(self, root: str, path: str) -> tuple[str, str]:
+        """Replace the first link of a path below a root by its target; return root and path."""
+        for match in re.finditer("[^/]+", path):
+            link = root + path[: match.end()]
+            if os.path.islink(link):
+                if (target := self.target(link)) is None:  # as by openat2(RESOLVE_BENEATH)
+                    raise OSError(errno.EXDEV, "the path leaves the directory", link)
+                root = "/" if self.follow_links else self._real_root()
+                path = f"{target}{path[match.end() :]}"
+                return root, path[len(root) :].lstrip("/")
+        if os.path.lexists(root + path):  # another process has replaced the link
+            return root, path
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), root + path)
+
+    # --- changes ---
+
+    def replace(self, path: str, buffers: Sequence[Buffer], *, sync: bool = False) -> None:
+        """Replace a file atomically; after an OSError, the old file is unchanged."""
+        prefix, name = split(path)
+        for _ in range(_ATTEMPTS):
+            try:
+                directory = self.open(prefix, create=True, sync=sync)
+                return _replace_file(directory, name, buffers, sync)
+            except FileNotFoundError:  # another process has removed the directory
+                continue
+        raise self._unusable(path)
+
+    @contextmanager
+    def lock(self, path: str) -> Iterator[None]:
+        """Exclude every other process and thread that locks the same path, which need not exist."""
+        if not HAVE_LOCKS:
+            yield
+            return
+        # The lock belongs to the open lock file, so it ends with the process, however that ends.
+        # It is not on the file of the value, which is replaced meanwhile: two processes could then
+        # have locks on two files.
+        prefix, name = split(path)
+        name = _hidden_name(name, LOCK)
+        directory, descriptor = self._acquire(prefix, name)
+        try:
+            yield
+        finally:
+            # The name is removed while the lock is held: who waits for it, or opens the file now,
+            # notices in _acquire that the file has lost its name.
             with suppress(OSError):
-                os.unlink(temporary)
+                os.unlink(name, dir_fd=directory)
+            _release(descriptor)
+
+    def _acquire(self, prefix: str, name: str) -> tuple[OpenDirectory, int]:
+        """Open and lock a file, also if another process removes it or its directory meanwhile."""
+        for _ in range(_ATTEMPTS):
+            with suppress(FileNotFoundError):  # another process has removed the directory
+                directory = self.open(prefix, create=True)
+                descriptor = os.open(name, os.O_RDWR | _CREATE, 0o666, dir_fd=directory)
+                is_locked = False
+                try:
+                    _lock(descriptor, self.root + prefix)
+                    is_locked = _is_at(descriptor, name, directory)
+                finally:
+                    if not is_locked:
+                        _release(descriptor)
+                if is_locked:
+                    return directory, descriptor
+        raise self._unusable(prefix + name)
+
+    def remove_empty(self, prefix: str) -> None:
+        """Remove a directory and those above it, as far as they are empty."""
+        with suppress(OSError):  # it is not empty
+            while prefix:
+                prefix, name = split(prefix[:-1])
+                os.rmdir(name, dir_fd=self.open(prefix))
+
+    def remove(self, prefix: str) -> None:
+        """Remove everything below a directory, and the directory unless it is the root."""
+        above, name = split(prefix[:-1])
+        try:
+            top = self.open(above)
+            if name and stat.S_ISLNK(os.lstat(name, dir_fd=top).st_mode):
+                return os.unlink(name, dir_fd=top)  # not what it leads to
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        for _ in range(_PASSES):  # other processes may use a directory for a moment
+            paths = []
+            for path, directory, files in walk(top, name and f"{name}/"):
+                paths.append(path)
+                for file in files:
+                    remove_file(directory, file)
+            # Children first; all must be tried.
+            kept = [path for path in reversed(paths) if path and not _remove_directory(top, path)]
+            if not kept:
+                break
+        return None
+
+    def _unusable(self, path: str) -> OSError:
+        reason = "its directory cannot be created, or is removed repeatedly"
+        return OSError(errno.EBUSY, reason, self.root + path)
+
+
+def file_lock(path: str) -> AbstractContextManager[None]:
+    """The lock of an absolute path."""
+    directory, name = os.path.split(path)
+    return DirectoryTree(directory).lock(name)
+
+
+def split(path: str) -> tuple[str, str]:
+    """The directory of a path, with its slash, and the name in it."""
+    end = path.rfind("/") + 1
+    return path[:end], path[end:]
+
+
+def walk(top: int, prefix: str = "") -> Iterator[tuple[str, OpenDirectory, list[str]]]:
+    """Iterate over a directory below an open one, and over those below it, parents first.
+
+    Yields the path, the descriptor and the names of files, which include links.
+    """
+    prefixes = [prefix]
+    for prefix in prefixes:
+        files = []
+        try:
+            directory = OpenDirectory(_open_below(top, prefix, _LISTED))
+        except OSError as error:
+            if error.errno in _GONE:
+                continue
             raise
-        # 4. The name reaches the disk with the entries of its directory, and so do the names of
-        # new directories, which are entries of their parents.
-        if sync:
-            for directory in {os.path.dirname(path), *map(os.path.dirname, created)}:
-                _sync_directory(directory)
-        return
-    raise _unusable_directory(path)
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    prefixes.append(f"{prefix}{entry.name}/")
+                else:
+                    files.append(entry.name)
+        yield prefix, directory, files
+
+
+def _remove_directory(top: int, prefix: str) -> bool:
+    """Remove a directory below an open one; return False if it is not empty."""
+    above, name = split(prefix[:-1])
+    try:
+        os.rmdir(name, dir_fd=OpenDirectory(_open_below(top, above, _DIRECTORY)))
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            return False
+        if error.errno not in _GONE:
+            raise
+    return True
+
+
+def remove_file(directory: int, name: str, older_than: float = 0.0) -> bool:
+    """Remove a file, unless it was written recently or is a lock in use; return whether it was."""
+    with suppress(FileNotFoundError):
+        if not (name.endswith(LOCK) and is_temporary(name)):
+            if older_than > 0:
+                status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+                if time.time() - status.st_mtime < older_than:
+                    return False
+            os.unlink(name, dir_fd=directory)
+            return True
+        if HAVE_LOCKS:
+            descriptor = os.open(name, os.O_RDWR | os.O_NOFOLLOW, dir_fd=directory)
+            try:
+                flock(descriptor, LOCK_EX | LOCK_NB)
+                if _is_at(descriptor, name, directory):
+                    os.unlink(name, dir_fd=directory)
+                    return True
+            except BlockingIOError:
+                return False
+            finally:
+                _release(descriptor)
+    return False
 
 
 def is_temporary(name: str) -> bool:
@@ -200,44 +444,99 @@ def is_temporary(name: str) -> bool:
     return name.endswith((PARTIAL, LOCK)) and name.startswith(".")
 
 
-def _hidden_path(path: str, ending: str) -> str:
-    """The path of a temporary file or lock file for ``path``, in the same directory."""
-    directory, _, name = path.rpartition("/")
+def _hidden_name(name: str, ending: str) -> str:
+    """The name of a temporary file or lock file for a file."""
     if len(name) > _NAME_LIMIT or not name.isascii():
         # File names are limited to 255 bytes.
         number = zlib.crc32(os.fsencode(name))
         name = f"{name[:20]}~{number:08x}"
-    return f"{directory}/.{name}{ending}"
+    return f".{name}{ending}"
 
 
-def _create_directories(path: str) -> list[str]:
-    """Create a directory and its missing parents; return these directories."""
-    missing = [path]
-    with suppress(FileExistsError):  # a file makes the next call fail
-        while True:
-            try:
-                os.mkdir(missing[-1])
-                break
-            except FileNotFoundError:
-                missing.append(os.path.dirname(missing[-1]))
-    for directory in missing[-2::-1]:
-        with suppress(FileExistsError):
-            os.mkdir(directory)
-    return missing
+def _make_directory(above: int | None, path: str, sync: bool) -> None:
+    """Create a directory, unless there is one; what else is there makes opening it fail."""
+    with suppress(FileExistsError):
+        os.mkdir(path, dir_fd=above)
+        if sync:
+            _sync_directory(above, os.path.dirname(path) or ".")
 
 
-def _unusable_directory(path: str) -> OSError:
-    reason = "its directory cannot be created, or is removed repeatedly"
-    return OSError(errno.EBUSY, reason, path)
-
-
-def _sync_directory(path: str) -> None:
+def _sync_directory(above: int | None, path: str = ".") -> None:
     """Store the entries of a directory on the disk."""
-    descriptor = os.open(path or "/", os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY, dir_fd=above)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+# --- locks ---
+
+
+def _is_at(descriptor: int, name: str, directory: int) -> bool:
+    """Whether a locked file still has its name; else the lock excludes nobody."""
+    try:
+        status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(os.fstat(descriptor), status)
+
+
+def _lock(descriptor: int, directory: str) -> None:
+    """Lock an open file, with a warning if the file system has no locks."""
+    try:
+        flock(descriptor, LOCK_EX)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        warnings.warn(
+            f"{directory}: this file system has no file locks ({error.strerror}); "
+            "several processes must not change the same chunk",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _release(descriptor: int) -> None:
+    # Closing is not sufficient: a forked child may have a copy of the descriptor.
+    with suppress(OSError):
+        flock(descriptor, LOCK_UN)
+    os.close(descriptor)
+
+
+# --- writing ---
+
+
+def _replace_file(directory: int, name: str, buffers: Sequence[Buffer], sync: bool) -> None:
+    """Replace a file of an open directory; raise FileNotFoundError if the directory was removed."""
+    # 1. The value is written to a temporary file.  It is in the directory of the value, since only
+    # within one file system can a file be renamed.  O_EXCL: no other writer has this file, so
+    # writers of one key do not mix their values; the last one to rename wins.
+    while True:
+        temporary = _hidden_name(name, f".{next(_numbers):x}{PARTIAL}")
+        try:
+            descriptor = os.open(temporary, _NEW_FILE, 0o666, dir_fd=directory)
+            break
+        except FileExistsError:  # another process uses the number
+            continue
+    try:
+        try:
+            _write(descriptor, buffers)
+            # 2. The value reaches the disk before its name does.  In the other order, a power
+            # failure could leave a file with the new name and without its contents.
+            if sync:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        # 3. The complete file gets its name.  Readers open the old file or the new one, and a kill
+        # before this line leaves the old one, and a temporary file that is never a key.
+        os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=directory)
+        raise
+    if sync:  # 4. The name reaches the disk with the entries of its directory.
+        _sync_directory(directory)
 
 
 @dataclass(slots=True)
@@ -288,172 +587,3 @@ def _write(descriptor: int, buffers: Sequence[Buffer]) -> None:
             done = max(0, done - len(buffer))
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
-
-
-# --- locks ---
-
-
-@contextmanager
-def file_lock(path: str) -> Iterator[None]:
-    """Exclude every other process and thread that locks the same path, which need not exist."""
-    if not HAVE_LOCKS:
-        yield
-        return
-    # The lock belongs to the open lock file, so it ends with the process, however that ends.  It
-    # is not on the file of the value, which is replaced meanwhile: two processes could then have
-    # locks on two files.
-    lock_path = _hidden_path(path, LOCK)
-    descriptor = _acquire(lock_path)
-    try:
-        yield
-    finally:
-        # The name is removed while the lock is held: who waits for it, or opens the file now,
-        # notices in _acquire that the file has lost its name.
-        with suppress(OSError):
-            os.unlink(lock_path)
-        if descriptor is not None:
-            _release(descriptor)
-
-
-def _acquire(path: str) -> int | None:
-    """Open and lock a file; None, with a warning, if the file system has no locks."""
-    for _ in range(_ATTEMPTS):
-        try:
-            descriptor = os.open(path, os.O_RDWR | _CREATE, 0o666)
-        except FileNotFoundError:
-            with suppress(FileNotFoundError):
-                _create_directories(os.path.dirname(path))
-            continue
-        try:
-            flock(descriptor, LOCK_EX)
-        except BaseException as error:
-            os.close(descriptor)
-            if not isinstance(error, OSError) or error.errno not in _NO_LOCKS:
-                raise
-            warnings.warn(
-                f"{os.path.dirname(path)}: this file system has no file locks "
-                f"({error.strerror}); several processes must not change the same chunk",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-            return None
-        if _is_at(descriptor, path):
-            return descriptor
-        _release(descriptor)
-    raise _unusable_directory(path)
-
-
-def _is_at(descriptor: int, path: str, directory: int | None = None) -> bool:
-    """Whether a locked file still has its name; else the lock excludes nobody."""
-    try:
-        return os.path.samestat(
-            os.fstat(descriptor), os.stat(path, dir_fd=directory, follow_symlinks=False)
-        )
-    except FileNotFoundError:
-        return False
-
-
-def _release(descriptor: int) -> None:
-    # Closing is not sufficient: a forked child may have a copy of the descriptor.
-    with suppress(OSError):
-        flock(descriptor, LOCK_UN)
-    os.close(descriptor)
-
-
-# --- removing ---
-
-
-def remove_leftover(path: str, older_than: float = 0.0, directory: int | None = None) -> bool:
-    """Remove an old temporary file or an unused lock file; return whether it was removed."""
-    with suppress(FileNotFoundError):
-        if not path.endswith(LOCK):
-            status = os.stat(path, dir_fd=directory, follow_symlinks=False)
-            if is_old := time.time() - status.st_mtime >= older_than:
-                os.unlink(path, dir_fd=directory)
-            return is_old
-        if HAVE_LOCKS:
-            descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW, dir_fd=directory)
-            try:
-                flock(descriptor, LOCK_EX | LOCK_NB)
-                if _is_at(descriptor, path, directory):
-                    os.unlink(path, dir_fd=directory)
-                    return True
-            except BlockingIOError:  # the lock is in use
-                return False
-            finally:
-                _release(descriptor)
-    return False
-
-
-def remove_tree(top: str, *, keep_top: bool) -> None:
-    """Remove everything below a directory, and the directory unless ``keep_top`` is true."""
-    # Another process may replace a directory by a link at any time.  So nothing is removed by its
-    # path: each directory is opened without following a link in its place, is compared with the
-    # inode that its parent listed, and its entries are removed relative to the open directory.
-    parent, name = os.path.split(top)
-    parent = os.path.realpath(parent)
-    for _ in range(_PASSES):  # other processes may use a directory for a moment
-        try:
-            children = [(name, os.lstat(os.path.join(parent, name)).st_ino)]
-            listed = [(parent, os.lstat(parent).st_ino, children)]
-        except FileNotFoundError:
-            return
-        for path, _, children in listed:  # parents first
-            for child, inode in children:
-                child_path = f"{path}/{child}"
-                with _opened_directory(child_path, inode) as opened:
-                    if opened is not None:
-                        listed.append((child_path, inode, _remove_files(opened)))
-        kept = False
-        for path, inode, children in listed[: 0 if keep_top else None : -1]:  # children first
-            if children:
-                with _opened_directory(path, inode) as opened:
-                    for child, _ in children:
-                        kept |= opened is not None and not _remove_directory(opened, child)
-        if not kept:
-            return
-
-
-def _remove_files(directory: int) -> list[tuple[str, int]]:
-    """Remove the files of an open directory; return the names and inodes of its directories."""
-    directories: list[tuple[str, int]] = []
-    with os.scandir(directory) as scan:
-        entries = list(scan)  # complete before anything is removed
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            directories.append((entry.name, entry.inode()))
-            continue
-        if entry.name.endswith(LOCK) and is_temporary(entry.name):
-            remove_leftover(entry.name, directory=directory)
-            continue
-        with suppress(FileNotFoundError):
-            os.unlink(entry.name, dir_fd=directory)
-    return directories
-
-
-def _remove_directory(parent: int, name: str) -> bool:
-    """Remove a directory of an open directory; return False if it is not empty."""
-    try:
-        os.rmdir(name, dir_fd=parent)
-    except OSError as error:
-        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            return False
-        if error.errno not in _GONE:
-            raise
-    return True
-
-
-@contextmanager
-def _opened_directory(path: str, inode: int) -> Iterator[int | None]:
-    """Open a directory; None if it was removed, or something else is at its path now."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError as error:
-        if error.errno not in _GONE:
-            raise
-        yield None
-        return
-    try:
-        yield descriptor if os.fstat(descriptor).st_ino == inode else None
-    finally:
-        os.close(descriptor)
