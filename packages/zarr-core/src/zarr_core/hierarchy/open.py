@@ -193,7 +193,6 @@ def open_group(
     return node
 
 
-@with_advice
 def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -> Group:
     """Open a group, or create it if it does not exist.
 
@@ -213,6 +212,7 @@ def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -
     StoreReadOnlyError
         If the store is read-only, and has no group at the path or ``overwrite`` is true.
     """
+    check_names(options, {*NodeOptions._fields, "attributes"})
     try:
         return open_group(store, "w" if overwrite else "a", **options)
     except StoreReadOnlyError:
