@@ -38,7 +38,7 @@ _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every
 _UNCHECKED = 5e-4  # seconds in which the directories of small chunks are not checked for each chunk
 _REMEMBERED = 100_000  # directories
 _NO_DIRECTORY = (
-    "is a file, not a directory; zarr-import imports HDF5, NetCDF and NumPy files, and archives and "
+    "is a file, not a directory; zarr-import imports HDF5 and NetCDF files, and archives and "
     "databases are opened by URLs such as zip://PATH and sqlite://PATH"
 )
 _FOLLOW = "To follow links out of the store, pass storage_options={'follow_links': True}"
