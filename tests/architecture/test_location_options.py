@@ -58,11 +58,6 @@ def hdf5(path):
     return file
 
 
-def numpy_file(path):
-    np.save(path / "y.npy", VALUES)
-    return path / "y.npy"
-
-
 def rechunk(path, copy, **options):
     rows = zarr.create_array(path / "rows", data=VALUES, chunks=(1, 100), overwrite=True)
     copy(rows, path / "columns", chunks=(100, 1), overwrite=True, **options)
@@ -142,9 +137,6 @@ CALLS = {
     ),
     "zarr_import.import_hdf5 dest": lambda at, path, o: zarr_import.import_hdf5(
         hdf5(path), at, path="y", **o
-    ),
-    "zarr_import.import_numpy dest": lambda at, path, o: zarr_import.import_numpy(
-        numpy_file(path), at, path="y", **o
     ),
     "zarr_xarray.append store": lambda at, path, o: zarr_xarray.append(
         dataset(), at, "a", group="y", **o

@@ -139,10 +139,8 @@ def test_files_are_imported_into_a_session(repository, session, tmp_path):
         file.create_dataset("a/field", data=VALUES, chunks=(7, 6), compression="gzip")
         file.create_dataset("plain", data=VALUES)
     zarr_import.import_hdf5(tmp_path / "x.h5", session.store, path="hdf5")
-    np.save(tmp_path / "x.npy", VALUES)
-    zarr_import.import_numpy(tmp_path / "x.npy", session.store, path="numpy/x")
     found = read_back(repository, session)
-    for name in ("hdf5/a/field", "hdf5/plain", "numpy/x"):
+    for name in ("hdf5/a/field", "hdf5/plain"):
         assert np.array_equal(found[name], VALUES)
 
 

@@ -135,12 +135,12 @@ def test_import(run):
     )
     assert report["left_out"] == []
     assert chunks("some.zip") == {"x/sensors/a": (20, 30)}
-    np.save("v.npy", values)
-    run("import", "v.npy", "v.zarr", "-c", "10,10", "-z", "gzip:1")
+    one = ("import", "run.h5", "v.zarr", "--group", "sensors/a")
+    run(*one, "-c", "10,10", "-z", "gzip:1")
     assert np.array_equal(zarr.open("v.zarr")[...], values)
     assert zarr.open("v.zarr").chunks == (10, 10)
-    assert "--overwrite removes it first" in run("import", "v.npy", "v.zarr", status=1)
-    run("import", "v.npy", "v.zarr", "-c", "all,5", "--overwrite", "-z", "none")
+    assert "--overwrite removes it first" in run(*one, status=1)
+    run(*one, "-c", "all,5", "--overwrite", "-z", "none")
     assert (zarr.open("v.zarr").chunks, zarr.open("v.zarr").compressors) == ((20, 5), ())
 
 
@@ -152,10 +152,6 @@ def test_import_timeout(run, tmp_path):
         "import", str(path), "a.zarr", "--timeout", "1", status=1
     )
     assert not Path("a.zarr").exists()
-    np.save("v.npy", np.arange(3))
-    assert "--timeout are only for HDF5" in run(
-        "import", "v.npy", "a.zarr", "--timeout", "1", status=2
-    )
 
 
 @pytest.mark.slow

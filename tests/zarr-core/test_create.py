@@ -2,6 +2,7 @@
 
 import json
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -98,6 +99,20 @@ def test_data_without_a_dtype_is_taken_as_if_it_were_assigned():
     # Such an array removes null characters at the end.
     assert zarr.create_array(data=["a\0", "b"], dtype="string")[...].tolist() == ["a\0", "b"]
     assert zarr.create_array(data=[[1, 2], [3, 4]], dtype="uint8")[1].tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("fortran_order", [False, True])
+def test_memory_mapped_file_is_written_in_bounded_memory(fortran_order, tmp_path):
+    values = np.arange(1_000_000.0).reshape(1000, 1000)  # 8 MB
+    np.save(tmp_path / "a.npy", np.asfortranarray(values) if fortran_order else values)
+    zarr.create_array(data=values, chunks=(100, 100))  # imports what is needed
+    tracemalloc.start()
+    mapped = np.load(tmp_path / "a.npy", mmap_mode="r")
+    array = zarr.create_array(tmp_path / "a.zarr", data=mapped, chunks=(100, 100))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000
+    assert np.array_equal(array[...], values)
 
 
 def test_large_data_of_others_is_read_in_parts():

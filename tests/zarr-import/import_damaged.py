@@ -15,20 +15,14 @@ from pathlib import Path
 import numpy as np
 import zarr_core as zarr
 from zarr_core.extension import ZarrError
-from zarr_import import import_hdf5, import_numpy
+from zarr_import import import_hdf5
 
-KINDS = ("npy", "npz", "nc3", "h5", "nc4")
 MAX_ADDRESS_SPACE = 4 << 30
 
 
 def write_file(kind, path):
     values = np.arange(600, dtype=">i4").reshape(20, 30)
-    records = np.zeros(5, [("a", "i1"), ("b", ">f8"), ("c", "U2")])
-    if kind == "npy":
-        np.save(path, records)
-    elif kind == "npz":
-        np.savez_compressed(path, **{"a": values, "g/b": values.astype("f4"), "r": records})
-    elif kind == "nc3":
+    if kind == "nc3":
         from scipy.io import netcdf_file
 
         with netcdf_file(path, "w") as file:
@@ -104,11 +98,7 @@ def main(kind, folder, first, last):
         damaged.write_bytes(damage(data, random.Random(f"{kind} {number}")))
         store = zarr.MemoryStore()
         try:
-            if kind in ("npy", "npz"):
-                import_numpy(damaged, store)
-            else:
-                unsupported = ("raise", "skip")[number % 2]
-                import_hdf5(damaged, store, unsupported=unsupported)
+            import_hdf5(damaged, store, unsupported=("raise", "skip")[number % 2])
         except ZarrError as error:
             text = str(error)
             named = damaged.name in text

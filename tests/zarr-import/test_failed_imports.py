@@ -11,18 +11,17 @@ from zarr_import.errors import UnsupportedSourceError
 VALUES = np.arange(1, 37).reshape(6, 6)
 
 
-@pytest.fixture(params=["hdf5", "numpy"])
-def run_import(request, tmp_path):
-    if request.param == "numpy":
-        np.savez(tmp_path / "x.npz", one=VALUES, two=VALUES)
-        source, work = tmp_path / "x.npz", zarr_import.import_numpy
-    else:
-        h5py = pytest.importorskip("h5py")
-        source, work = tmp_path / "x.h5", zarr_import.import_hdf5
-        with h5py.File(source, "w") as file:
-            for name in ("one", "deep/two"):
-                file.create_dataset(name, data=VALUES, chunks=(3, 3))
-    return lambda store, **options: work(source, store, path="a/b", **options)
+@pytest.fixture
+def run_import(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        for name in ("one", "deep/two"):
+            file.create_dataset(name, data=VALUES, chunks=(3, 3))
+
+    def work(store, **options):
+        zarr_import.import_hdf5(tmp_path / "x.h5", store, path="a/b", **options)
+
+    return work
 
 
 class FirstStore(FailingStore):

@@ -34,7 +34,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "consolidate": (
             "Store the metadata of all nodes below a group in the group, to open it with one read."
         ),
-        "import": "Import an HDF5, NetCDF or NumPy file.",
+        "import": "Import an HDF5 or NetCDF file.",
     },
     "Environment": {
         "extensions": "List the installed extensions and whether they can be imported.",

@@ -1,4 +1,4 @@
-"""Import HDF5, NetCDF and NumPy files into Zarr hierarchies, and export them."""
+"""Import HDF5 and NetCDF files into Zarr hierarchies, and export them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from zarr_import.errors import SourceNotFoundError, SourceReadError, Unsupported
 from zarr_import.hdf5 import import_hdf5
 from zarr_import.hdf5_copy import copy_all_hdf5, copy_hdf5
 from zarr_import.hdf5_export import export_hdf5
-from zarr_import.numpy_files import export_numpy, import_numpy
 from zarr_import.report import ImportReport
 
 __all__ = [
@@ -17,9 +16,7 @@ __all__ = [
     "copy_all_hdf5",
     "copy_hdf5",
     "export_hdf5",
-    "export_numpy",
     "import_hdf5",
-    "import_numpy",
 ]
 
 __version__ = "0.1.0"

@@ -61,7 +61,7 @@ def read_errors(source: str, what: str = "") -> Iterator[None]:
     ``source`` is the file, with the member of it if there is one; ``what`` is read, such as
     ``"the attributes"``.  The libraries do not document all errors that they raise for damaged
     files: h5py raises ``KeyError``, ``RuntimeError``, ``OSError`` and ``ValueError``, SciPy
-    ``IndexError``, NumPy ``tokenize.TokenError``.
+    ``IndexError``.
     """
     try:
         yield

@@ -59,6 +59,10 @@ def open_source(
         file = h5py.File(source, "r", rdcc_nbytes=max(1 << 20, max_memory // 4))
     except Exception as error:  # mostly OSError, also ValueError and others
         reason = f"is not an HDF5 file, or is damaged ({describe(error)})"
+        if label.lower().endswith(".npy"):
+            reason += "; use zarr_core.create_array(dest, data=numpy.load(file, mmap_mode='r'))"
+        elif label.lower().endswith(".npz"):
+            reason += "; use zarr_core.save(dest, **numpy.load(file))"
         raise read_error(label, error, reason) from error
     with file:
         with read_errors(label, f"{group!r}"):

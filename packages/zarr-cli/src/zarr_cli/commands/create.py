@@ -68,8 +68,6 @@ def command(
         -s 2048,2048 -z zstd:5 --fill-value NaN --dimension-names y,x
     zarr-core create next.zarr --like height.zarr -z gzip:6
 
-    To create an array from a NumPy file, use zarr-core import.
-
     The JSON document of --json has the properties that the command prints, by name.
     """
     options: dict[str, Any] = {"attributes": attributes}

@@ -13,8 +13,6 @@ from zarr_cli.modify.layout_options import memory_option
 from zarr_cli.output import echo, json_option, print_json
 from zarr_cli.progress import ProgressOutput, progress_options
 
-_NUMPY = (".npy", ".npz")
-
 
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
@@ -64,19 +62,28 @@ def command(
     progress: ProgressOutput,
     as_json: bool,
 ) -> None:
-    r"""Import an HDF5, NetCDF or NumPy file.
+    r"""Import an HDF5 or NetCDF file.
 
     \b
     zarr-core import ocean.nc ocean.zarr
     zarr-core import run.h5 run.zarr --include 'sensors/*' -s auto
-    zarr-core import height.npy height.zarr -c 100,100
 
     Chunks are copied without decoding if Zarr has codecs for their filters. To resume an
     interrupted import, run the same command without --overwrite.
 
     The JSON document of --json is the report of the import, with all objects of the file.
     """
-    options: dict[str, Any] = {"path": dest.path, "overwrite": overwrite}
+    options: dict[str, Any] = {
+        "path": dest.path,
+        "group": group or "/",
+        "include": include or None,
+        "exclude": exclude or None,
+        "consolidated": consolidate,
+        "unsupported": "skip" if skip_unsupported else "raise",
+        "external": external,
+        "timeout": timeout,
+        "overwrite": overwrite,
+    }
     if chunks is not None:
         options["chunks"] = parse_lengths(chunks)
     if shards is not None:
@@ -87,34 +94,17 @@ def command(
         options["zarr_format"] = zarr_format
     if max_memory is not None:
         options["max_memory"] = max_memory
-    is_numpy = file.lower().endswith(_NUMPY)
-    if not is_numpy:
-        options |= {
-            "group": group or "/",
-            "include": include or None,
-            "exclude": exclude or None,
-            "consolidated": consolidate,
-            "unsupported": "skip" if skip_unsupported else "raise",
-            "timeout": timeout,
-            "external": external,
-        }
-    elif group or include or exclude or external or timeout is not None:
-        raise click.UsageError(
-            "--group, --include, --exclude, --external and --timeout are only for HDF5 and NetCDF "
-            "files"
-        )
     from zarr_cli.modify.open_stores import resume_hint, update_consolidated
 
     try:
-        import zarr_import
+        from zarr_import import import_hdf5
     except ImportError:
         raise Failure("zarr-import is not installed; run: pip install zarr-import[hdf5]") from None
-    import_file = zarr_import.import_numpy if is_numpy else zarr_import.import_hdf5
     store, _ = dest.locate(read_only=False)
     left = f"{file} is unchanged. {resume_hint(store, dest, overwrite=overwrite)}"
     with store:
         with explain_interrupt(left), progress.bar("importing") as reports:
-            report = import_file(file, store, progress=reports, **options)
+            report = import_hdf5(file, store, progress=reports, **options)
         update_consolidated(store, dest)
     if as_json:
         print_json(report.asdict())

@@ -38,7 +38,7 @@ _REMEMBERED = 100_000  # directories
 _HOW, _HOW_SIZE = OPTIONS.get(READ_FLAGS, (b"", 0))
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _NO_DIRECTORY = (
-    "is a file, not a directory; zarr-import imports HDF5, NetCDF and NumPy files, and archives and "
+    "is a file, not a directory; zarr-import imports HDF5 and NetCDF files, and archives and "
     "databases are opened by URLs such as zip://PATH and sqlite://PATH"
 )
 _FOLLOW = "To follow links out of the store, pass storage_options={'follow_links': True}"
