@@ -2,6 +2,7 @@
 
 import errno
 import os
+import tempfile
 import threading
 import time
 import warnings
@@ -289,6 +290,33 @@ def test_sweep(store):
     assert store.sweep(older_than=0) == 1
     with pytest.raises(StoreReadOnlyError):
         LocalStore(store.path, read_only=True).sweep()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can take the rights of another user")
+@pytest.mark.parametrize("is_one_call", [True, False])
+def test_files_and_directories_without_permission(monkeypatch, is_one_call):
+    if not is_one_call:
+        monkeypatch.setattr(local_files, "openat2", None)
+    with tempfile.TemporaryDirectory() as top:  # tmp_path is below a private directory
+        os.chmod(top, 0o755)
+        store = LocalStore(os.path.join(top, "store"))
+        for key in ("a/k", "b/k", "z/k", "z/.k.zarr-lock"):
+            os.makedirs(os.path.dirname(path := os.path.join(store.path, key)), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(b"value")
+            os.chown(path, 65534, -1)
+        os.chown(os.path.join(store.path, "z"), 65534, -1)
+        for name in ("a/k", "b"):
+            os.chmod(os.path.join(store.path, name), 0)
+        os.seteuid(65534)
+        try:
+            assert store.getsize("a/k") == 5
+            assert store.generation("a/k")
+            with pytest.raises(StoreError, match="Permission denied"):
+                store.get("a/k")
+            assert store.sweep(older_than=0) == 1
+        finally:
+            os.seteuid(0)
 
 
 def test_a_lock_in_use_is_neither_swept_nor_erased(store):
