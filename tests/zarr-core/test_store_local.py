@@ -293,28 +293,19 @@ def test_sweep(store):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can take the rights of another user")
-@pytest.mark.parametrize("is_one_call", [True, False])
-def test_files_and_directories_without_permission(monkeypatch, is_one_call):
-    if not is_one_call:
-        monkeypatch.setattr(local_files, "openat2", None)
+def test_files_and_directories_without_permission():
     with tempfile.TemporaryDirectory() as top:  # tmp_path is below a private directory
         os.chmod(top, 0o755)
-        store = LocalStore(os.path.join(top, "store"))
-        for key in ("a/k", "b/k", "z/k", "z/.k.zarr-lock"):
-            os.makedirs(os.path.dirname(path := os.path.join(store.path, key)), exist_ok=True)
-            with open(path, "wb") as file:
-                file.write(b"value")
-            os.chown(path, 65534, -1)
-        os.chown(os.path.join(store.path, "z"), 65534, -1)
-        for name in ("a/k", "b"):
-            os.chmod(os.path.join(store.path, name), 0)
+        store = LocalStore(top)
+        for key, closed in {"a/k": "a/k", "b/k": "b"}.items():
+            store.set(key, b"value")
+            os.chmod(os.path.join(store.path, closed), 0)
         os.seteuid(65534)
         try:
             assert store.getsize("a/k") == 5
-            assert store.generation("a/k")
             with pytest.raises(StoreError, match="Permission denied"):
                 store.get("a/k")
-            assert store.sweep(older_than=0) == 1
+            assert store.sweep(older_than=0) == 0
         finally:
             os.seteuid(0)
 

