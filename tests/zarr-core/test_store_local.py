@@ -335,7 +335,6 @@ def test_the_memory_of_directories_is_bounded(store, monkeypatch):
     monkeypatch.setattr(local, "_REMEMBERED", 10)
     for number in range(50):
         store.set(f"{number}/k", b"v")
-        assert store.get(f"{number}/k") == b"v"
     assert len(store._known) <= 12
 
 

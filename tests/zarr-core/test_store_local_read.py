@@ -181,8 +181,7 @@ def test_a_reader_says_that_it_is_closed(store):
 
 
 def test_descriptors_are_not_leaked(odd):
-    before = len(os.listdir("/proc/self/fd"))
-    kept = []
+    before, kept = len(os.listdir("/proc/self/fd")), []
     for key in (*ODD, "good", "none", "..", "directory/x"):
         for call in (
             odd.get,
