@@ -127,3 +127,9 @@ def test_erasing_a_prefix_removes_links_and_not_what_they_lead_to(linked):
     linked.erase_prefix("")
     assert os.listdir(linked.path) == []
     assert os.listdir(linked.path + "-not") == ["k"]
+
+
+def test_a_store_behind_a_circle_of_links_is_an_error(store):
+    os.symlink("store.zarr", store.path)
+    with pytest.raises(StoreReadError, match="Too many levels"):
+        store.get("a/k")

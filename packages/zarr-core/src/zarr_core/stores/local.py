@@ -23,7 +23,7 @@ from zarr_core.interfaces.keys import check_key, check_prefix, key_lock
 from zarr_core.interfaces.store import FileLayout, Store, StoreTraits
 from zarr_core.messages import listed, log, warn
 from zarr_core.stores import local_files
-from zarr_core.stores.local_files import AT_FDCWD, OPTIONS, READ_FLAGS, DirectoryTree, split
+from zarr_core.stores.local_files import READ_FLAGS, DirectoryTree, OpenDescriptor, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,6 @@ _CANNOT_MOVE = {errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno
 _MISSING = -1
 _ANY_SIZE = (1 << 63) - 1  # a limit that no file exceeds
 _REMEMBERED = 100_000  # directories
-_HOW, _HOW_SIZE = OPTIONS.get(READ_FLAGS, (b"", 0))
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _NO_DIRECTORY = (
     "is a file, not a directory; zarr-import imports HDF5 and NetCDF files, and archives and "
@@ -101,7 +100,6 @@ class LocalStore(Store):
         self._fsync = fsync
         self._follow_links = follow_links
         self._tree = DirectoryTree(self.path, follow_links)
-        self._encoded_root = os.fsencode(self._tree.root)
         self._known: set[str] = set()  # the directories of valid keys
         self._warns_of_links = True
         # For speed: access() with the final separator is True for directories only.
@@ -199,15 +197,16 @@ class LocalStore(Store):
         return f"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"
 
     def _status(self, key: str) -> os.stat_result | None:
-        descriptor = self._open(check_key(key))
-        if descriptor == _MISSING:
+        self._check_key(key)
+        prefix, name = split(key)
+        try:  # without opening the file, which needs more permissions
+            status = os.lstat(name, dir_fd=self._tree.open(prefix))
+            if stat.S_ISLNK(status.st_mode):
+                status = os.fstat(OpenDescriptor(self._tree.open_path(key, READ_FLAGS)))
+        except (FileNotFoundError, NotADirectoryError):
             return None
-        try:
-            status = os.fstat(descriptor)
         except OSError as error:
             raise self._read_error(key, error) from error
-        finally:
-            os.close(descriptor)
         if stat.S_ISDIR(status.st_mode):
             return None
         if not stat.S_ISREG(status.st_mode):
@@ -222,13 +221,6 @@ class LocalStore(Store):
         if not is_known or "\\" in key or "\0" in key or not key.isascii():
             self._check_key(key)
         try:
-            if local_files.openat2 is not None:  # the usual case first, for speed
-                path = self._encoded_root + (key.encode() if key.isascii() else os.fsencode(key))
-                descriptor: int = local_files.openat2(AT_FDCWD, path, _HOW, _HOW_SIZE)
-                if descriptor >= 0:
-                    return descriptor
-                if local_files.get_errno() == errno.ENOENT:
-                    raise FileNotFoundError
             return self._tree.open_path(key, READ_FLAGS)
         except (FileNotFoundError, NotADirectoryError):
             check_key(key)
@@ -327,7 +319,8 @@ class LocalStore(Store):
         self._require_writable("")
         count = 0
         try:
-            for prefix, directory, names in local_files.walk(self._tree.open("")):
+            top = self._tree.open("")
+            for prefix, directory, names in local_files.walk(top, skips_unreadable=True):
                 for name in filter(local_files.is_temporary, names):
                     if local_files.remove_file(directory, name, older_than):
                         log("recovery", "%s: file of a killed process removed", prefix + name)
@@ -450,6 +443,7 @@ class LocalStore(Store):
     # --- errors ---
 
     def _read_error(self, key: str, error: Exception) -> StoreError:
+        error.__traceback__ = None  # its frames keep directories open
         if isinstance(error, OSError) and error.errno == errno.EXDEV:
             reason = f"a symbolic link leads out of the store, in a circle or nowhere. {_FOLLOW}"
             return StoreReadError(reason, self, key)
@@ -457,6 +451,7 @@ class LocalStore(Store):
 
     def _write_error(self, key: str, error: OSError, is_kept: bool = False) -> StoreError:
         """The error for a key or prefix; ``is_kept`` says that an old value was not changed."""
+        error.__traceback__ = None
         if error.errno == errno.EXDEV:
             return self._read_error(key, error)
         if isinstance(error, IsADirectoryError):

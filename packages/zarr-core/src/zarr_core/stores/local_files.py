@@ -191,13 +191,13 @@ def _find_openat2() -> tuple[Any, Any, dict[int, tuple[bytes, Any]]]:
 openat2, get_errno, OPTIONS = _find_openat2()
 
 
-class OpenDirectory(int):
-    """The descriptor of an open directory, which is closed with the last reference to it."""
+class OpenDescriptor(int):
+    """The descriptor of an open file or directory, which is closed with the last reference."""
 
     __slots__ = ()
-
-    def __del__(self) -> None:
-        os.close(self)
+    # Calls partial(os.close, self)(), without a Python function: the exception of a signal
+    # handler, such as KeyboardInterrupt, would be ignored there.
+    __del__ = property(partial(partial, os.close))
 
 
 def _open_below(
@@ -216,7 +216,7 @@ def _open_below(
     for parent in parents:
         if create:
             _make_directory(directory, parent, sync)
-        directory = OpenDirectory(os.open(parent, _DIRECTORY, dir_fd=directory))
+        directory = OpenDescriptor(os.open(parent, _DIRECTORY, dir_fd=directory))
     return os.open(name or ".", flags, dir_fd=directory)
 
 
@@ -233,9 +233,9 @@ class DirectoryTree:
         """The path with a final slash."""
         self.follow_links = follow_links
 
-    def open(self, prefix: str, *, create: bool = False, sync: bool = False) -> OpenDirectory:
+    def open(self, prefix: str, *, create: bool = False, sync: bool = False) -> OpenDescriptor:
         """Open a directory; ``create`` it and its parents, and ``sync`` them with the disk."""
-        return OpenDirectory(self.open_path(prefix, _DIRECTORY, create, sync))
+        return OpenDescriptor(self.open_path(prefix, _DIRECTORY, create, sync))
 
     def open_path(self, path: str, flags: int, create: bool = False, sync: bool = False) -> int:
         """Open a file or directory, also behind links; the caller closes it."""
@@ -245,12 +245,14 @@ class DirectoryTree:
             descriptor: int = openat2(AT_FDCWD, encoded, *OPTIONS[flags])
             if descriptor >= 0:
                 return descriptor
+            if not create and get_errno() == errno.ENOENT:
+                raise FileNotFoundError(errno.ENOENT, "No such file or directory")
         for _ in range(_LINKS):
+            if create:
+                for match in re.finditer("/", "" if os.path.isdir(root) else root[1:]):
+                    _make_directory(None, root[: match.start() + 1], sync)
+            top = OpenDescriptor(os.open(root, _DIRECTORY))
             try:
-                if create:
-                    for match in re.finditer("/", "" if os.path.isdir(root) else root[1:]):
-                        _make_directory(None, root[: match.start() + 1], sync)
-                top = OpenDirectory(os.open(root, _DIRECTORY))
                 return _open_below(top, path, flags, create, sync)
             except OSError as error:
                 if error.errno not in (errno.ELOOP, errno.ENOTDIR):
@@ -317,7 +319,7 @@ class DirectoryTree:
                 os.unlink(name, dir_fd=directory)
             _release(descriptor)
 
-    def _acquire(self, prefix: str, name: str) -> tuple[OpenDirectory, int]:
+    def _acquire(self, prefix: str, name: str) -> tuple[OpenDescriptor, int]:
         """Open and lock a file, also if another process removes it or its directory meanwhile."""
         for _ in range(_ATTEMPTS):
             with suppress(FileNotFoundError):  # another process has removed the directory
@@ -379,7 +381,9 @@ def split(path: str) -> tuple[str, str]:
     return path[:end], path[end:]
 
 
-def walk(top: int, prefix: str = "") -> Iterator[tuple[str, OpenDirectory, list[str]]]:
+def walk(
+    top: int, prefix: str = "", skips_unreadable: bool = False
+) -> Iterator[tuple[str, OpenDescriptor, list[str]]]:
     """Iterate over a directory below an open one, and over those below it, parents first.
 
     Yields the path, the descriptor and the names of files, which include links.
@@ -388,9 +392,9 @@ def walk(top: int, prefix: str = "") -> Iterator[tuple[str, OpenDirectory, list[
     for prefix in prefixes:
         files = []
         try:
-            directory = OpenDirectory(_open_below(top, prefix, _LISTED))
+            directory = OpenDescriptor(_open_below(top, prefix, _LISTED))
         except OSError as error:
-            if error.errno in _GONE:
+            if error.errno in _GONE or (skips_unreadable and error.errno == errno.EACCES):
                 continue
             raise
         with os.scandir(directory) as entries:
@@ -406,7 +410,7 @@ def _remove_directory(top: int, prefix: str) -> bool:
     """Remove a directory below an open one; return False if it is not empty."""
     above, name = split(prefix[:-1])
     try:
-        os.rmdir(name, dir_fd=OpenDirectory(_open_below(top, above, _DIRECTORY)))
+        os.rmdir(name, dir_fd=OpenDescriptor(_open_below(top, above, _DIRECTORY)))
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
             return False
