@@ -23,7 +23,14 @@ from zarr_core.interfaces.keys import check_key, check_prefix, key_lock
 from zarr_core.interfaces.store import FileLayout, Store, StoreTraits
 from zarr_core.messages import listed, log, warn
 from zarr_core.stores import local_files
-from zarr_core.stores.local_files import READ_FLAGS, DirectoryTree, OpenDescriptor, split
+from zarr_core.stores.local_files import (
+    AT_FDCWD,
+    OPTIONS,
+    READ_FLAGS,
+    DirectoryTree,
+    OpenDescriptor,
+    split,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +42,7 @@ _CANNOT_MOVE = {errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno
 _MISSING = -1
 _ANY_SIZE = (1 << 63) - 1  # a limit that no file exceeds
 _REMEMBERED = 100_000  # directories
+_HOW, _HOW_SIZE = OPTIONS.get(READ_FLAGS, (b"", 0))
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _NO_DIRECTORY = (
     "is a file, not a directory; zarr-import imports HDF5 and NetCDF files, and archives and "
@@ -100,6 +108,7 @@ class LocalStore(Store):
         self._fsync = fsync
         self._follow_links = follow_links
         self._tree = DirectoryTree(self.path, follow_links)
+        self._encoded_root = os.fsencode(self._tree.root)
         self._known: set[str] = set()  # the directories of valid keys
         self._warns_of_links = True
         # For speed: access() with the final separator is True for directories only.
@@ -221,6 +230,13 @@ class LocalStore(Store):
         if not is_known or "\\" in key or "\0" in key or not key.isascii():
             self._check_key(key)
         try:
+            if local_files.openat2 is not None:  # the usual case first, for speed
+                path = self._encoded_root + (key.encode() if key.isascii() else os.fsencode(key))
+                descriptor: int = local_files.openat2(AT_FDCWD, path, _HOW, _HOW_SIZE)
+                if descriptor >= 0:
+                    return descriptor
+                if local_files.get_errno() == errno.ENOENT:
+                    raise FileNotFoundError
             return self._tree.open_path(key, READ_FLAGS)
         except (FileNotFoundError, NotADirectoryError):
             check_key(key)

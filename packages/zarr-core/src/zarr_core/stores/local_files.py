@@ -245,8 +245,9 @@ class DirectoryTree:
             descriptor: int = openat2(AT_FDCWD, encoded, *OPTIONS[flags])
             if descriptor >= 0:
                 return descriptor
-            if not create and get_errno() == errno.ENOENT:
-                raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+            number = get_errno()
+            if number == errno.ENAMETOOLONG or (number == errno.ENOENT and not create):
+                raise OSError(number, os.strerror(number))
         for _ in range(_LINKS):
             if create:
                 for match in re.finditer("/", "" if os.path.isdir(root) else root[1:]):
