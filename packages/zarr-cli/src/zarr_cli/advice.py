@@ -51,6 +51,7 @@ PHRASES: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"\. To disable this warning: zarr_core\.config\.set\(fallback='use'\)": "",
     r",? or pass its class: zarr_core\.override_extensions\(.*?\}\}\)": "",
     r"temporarily: from zarr_codecs\.pickle .*": "in Python: see zarr_codecs.pickle.",
+    r"; use zarr_core\.(create_array|save)\(.*numpy\.load.*": r"; in Python: see zarr_core.\1 and numpy.load",
     # Arguments of stores are given with -o.
     r"pass storage_options=\{['\"](\w+)['\"]: (\w+)\}": lambda found: (
         f"pass -o {found[1]}={found[2].lower()}"
