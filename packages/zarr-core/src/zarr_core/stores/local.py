@@ -109,7 +109,7 @@ class LocalStore(Store):
         self._follow_links = follow_links
         self._tree = DirectoryTree(self.path, follow_links)
         self._encoded_root = os.fsencode(self._tree.root)
-        self._known: set[str] = set()  # the directories of valid keys
+        self._known = {""}  # the directories of valid keys
         self._warns_of_links = True
         # For speed: access() with the final separator is True for directories only.
         is_file = not os.access(self._tree.root, os.F_OK) and os.path.exists(self.path)
