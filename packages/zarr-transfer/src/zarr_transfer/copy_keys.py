@@ -157,7 +157,7 @@ def rmdir(
     Raises
     ------
     NodeNotFoundError
-        If there is no key below the path.  A store object may be empty.
+        If no key is stored below a path or URL.  An empty store object is not an error.
     StoreReadOnlyError, StoreCapabilityError
         If the store is read-only, or cannot list or remove its keys.
 
@@ -193,7 +193,7 @@ def getsize(
     Raises
     ------
     NodeNotFoundError
-        If there is no value at or below the path.  A store object may be empty.
+        If no value is stored at or below a path or URL.  An empty store object is not an error.
     StoreCapabilityError
         If the store cannot list its keys.
     """

@@ -47,7 +47,7 @@ def save(
     TypeError
         If an array has the name of an argument of :func:`zarr_core.create_array` or :func:`zarr_core.open`.
     ValueError
-        If there is no array, or two have the same name.
+        If no array is passed, or if two arrays have the same name.
 
     Notes
     -----

@@ -479,7 +479,7 @@ def _sync_directory(above: int | None, path: str = ".") -> None:
 
 
 def _is_at(descriptor: int, name: str, directory: int) -> bool:
-    """Whether a locked file still has its name; else the lock excludes nobody."""
+    """Whether a locked file still has its name.  Without it, other processes lock a new file."""
     try:
         status = os.stat(name, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
