@@ -210,6 +210,7 @@ def test_metadata_is_compared_also_without_match(place):
         ({"metadata": {"storage_transformers": ["acme"]}}, ["/storage_transformers"]),
         ({"data": [1, 2, 3, 4]}, []),
         ({"data": [1, 2, 3]}, ["/shape"]),
+        ({"data": [1, 2, 3], "dtype": "i4", "chunks": 4}, ["/shape"]),
         ({"data": np.zeros(4)}, ["/data_type"]),
         ({"overwrite": False}, []),
     ],

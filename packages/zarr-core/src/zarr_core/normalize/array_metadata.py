@@ -116,6 +116,8 @@ def _is_described(stored: StoredArray, arguments: Mapping[str, Any]) -> bool:
             if byte_order is not None or data_type.to_definition() != metadata.data_type:
                 return False
         return shape is None or parse_shape(shape) == metadata.shape
+    if arguments.get("data") is not None:  # which implies a shape and a data type
+        return False
     described = {**DEFAULTS, **arguments}
     if described["shape"] is None:
         described["shape"] = metadata.shape
