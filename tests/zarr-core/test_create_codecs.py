@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
+from zarr_core.chunk_grids import RegularGrid
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.errors import (
     CodecChainError,
@@ -223,7 +224,7 @@ def test_shards_may_say_where_their_index_is():
 
 def test_a_chunk_grid_may_be_given_by_its_definition():
     grid = {"name": "regular", "configuration": {"chunk_shape": [3]}}
-    for given in (grid, ExtensionDefinition("regular", {"chunk_shape": [3]})):
+    for given in (grid, ExtensionDefinition("regular", {"chunk_shape": [3]}), RegularGrid((3,))):
         assert zarr.create_array(shape=8, chunks=given).chunks == (3,)
     with pytest.raises(ValueError, match="shards cannot be combined with a chunk grid"):
         zarr.create_array(shape=8, chunks=grid, shards=6)
