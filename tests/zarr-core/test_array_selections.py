@@ -15,10 +15,11 @@ quick = settings(
 DTYPES = ("uint8", ">i4", "float32", "bool", "complex64")
 
 
-class Waiting(zarr.MemoryStore):
-    """A memory store that uses several threads for chunks of any size."""
+class Remote(zarr.MemoryStore):
+    """A store whose chunks are requested and stored in several threads."""
 
-    max_concurrency = 2
+    max_concurrency = 4
+    in_memory = False
 
 
 @st.composite
@@ -32,7 +33,7 @@ def pairs(draw, min_dims=0):
     dtype = np.dtype(draw(st.sampled_from(DTYPES)))
     fill = draw(st.sampled_from([0, 1]))
     array = zarr.create_array(
-        draw(st.sampled_from([zarr.MemoryStore, Waiting]))(),
+        draw(st.sampled_from([zarr.MemoryStore, Remote]))(),
         shape=shape,
         chunks=inner,
         shards=shards,
@@ -54,26 +55,44 @@ def numbers(shape, dtype, start=0):
     return (np.arange(start, start + count) % 251).reshape(shape).astype(dtype)
 
 
-def index_arrays(size, max_size=6):
-    lists = st.lists(st.integers(-size, size - 1), max_size=max_size)
-    as_array = lists.map(lambda items: np.array(items, np.intp))
-    masks = hnp.arrays(bool, size)
-    return lists | as_array | masks if size else masks
-
-
 def along(size):
-    """One item of an orthogonal index."""
-    items = [st.slices(size), index_arrays(size)]
-    if size:
-        items.append(st.integers(-size, size - 1))
-    return st.one_of(items)
+    """All forms of an orthogonal index for one dimension."""
+    masks = hnp.arrays(bool, size)
+    if not size:
+        return st.one_of(st.slices(0), masks, st.just([]))
+    numbers = st.integers(-size, size - 1)
+    lists = st.lists(numbers, max_size=6)
+    return st.one_of(
+        st.slices(size),
+        numbers,
+        numbers.map(np.int8),
+        numbers.map(np.array),
+        lists,
+        lists.map(lambda items: np.array(items, np.int16)),
+        st.lists(st.integers(0, size - 1)).map(lambda items: np.array(items, np.uint64)),
+        masks,
+        masks.map(list),
+        st.integers(0, size).map(range),
+        hnp.arrays(np.int64, hnp.array_shapes(max_dims=2, max_side=3), elements=numbers),
+    )
+
+
+@st.composite
+def orthogonal(draw, shape):
+    """An index for some or all dimensions."""
+    count = draw(st.integers(1, len(shape)))
+    items = [draw(along(size)) for size in shape[:count]]
+    if count < len(shape) and draw(st.booleans()):
+        items.append(...)
+    return tuple(items)
 
 
 def orthogonal_oracle(array, index):
-    for axis in reversed(range(array.ndim)):
-        item = index[axis]
-        if isinstance(item, list):
-            item = np.array(item, np.intp)
+    """The outer product by selecting in one dimension after the other, last one first."""
+    for axis, item in reversed([*enumerate(item for item in index if item is not ...)]):
+        if not isinstance(item, slice):
+            item = np.asarray(item)
+            item = item if item.size or item.dtype == bool else item.astype(int)
         array = array[(slice(None),) * axis + (item,)]
     return array
 
@@ -125,7 +144,7 @@ def test_basic(pair, data):
 @given(pair=pairs(min_dims=1), data=st.data())
 def test_orthogonal(pair, data):
     array, beside = pair
-    index = tuple(data.draw(along(size)) for size in beside.shape)
+    index = data.draw(orthogonal(beside.shape))
 
     def oracle(numpy_array):
         return orthogonal_oracle(numpy_array, index)
@@ -142,11 +161,8 @@ def test_coordinate(pair, data):
     array, beside = pair
     if not beside.size:
         return
-    together = data.draw(hnp.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=4))
-    index = tuple(
-        data.draw(hnp.arrays(np.intp, together, elements=st.integers(-size, size - 1)))
-        for size in beside.shape
-    )
+    together = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
+    index = data.draw(hnp.integer_array_indices(beside.shape, result_shape=together))
 
     def oracle(numpy_array):
         return numpy_array[index]
@@ -171,6 +187,8 @@ def test_mask(pair, data):
     )
     np.testing.assert_array_equal(array[mask], beside[mask])
     np.testing.assert_array_equal(array.vindex[mask], beside[mask])
+    if mask.size:
+        np.testing.assert_array_equal(array.vindex[mask.tolist(),], beside[mask])
 
 
 @quick
@@ -209,7 +227,7 @@ def test_block(pair, data):
 @given(pair=pairs(min_dims=1), data=st.data())
 def test_results_go_into_any_memory(pair, data):
     array, beside = pair
-    index = tuple(data.draw(along(size)) for size in beside.shape)
+    index = data.draw(orthogonal(beside.shape))
     expected = orthogonal_oracle(beside, index)
     shape = np.shape(expected)
     wide = np.zeros((*shape, 2), beside.dtype)

@@ -1,4 +1,4 @@
-"""Stores with latency: concurrent requests, the same results, no requests after a failure."""
+"""Stores with latency: concurrent requests, no requests after a failure."""
 
 import threading
 import time
@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from failing_store import FaultyStore
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from waits import LATENCIES
 from zarr_core.config import config
 from zarr_core.extension import StoreError
@@ -254,51 +252,6 @@ def test_one_thread_where_the_user_wants_one(store, compressed, data):
         store.most = 0
         assert np.array_equal(compressed[...], data)
     assert store.most == 1
-
-
-# --- the same results ---
-
-SHAPE = (13, 17)
-DATA = np.arange(13 * 17, dtype="i2").reshape(SHAPE)
-LAYOUTS = {
-    "compressed": {"chunks": (3, 5)},
-    "plain": {"chunks": (3, 5), "compressors": None},
-    "sharded": {"chunks": (2, 3), "shards": (6, 9)},
-}
-
-
-def axis(length):
-    bounds = st.none() | st.integers(-length, length)
-    steps = st.none() | st.integers(1, 4)
-    return st.builds(slice, bounds, bounds, steps) | st.integers(-length, length - 1)
-
-
-def indices(length):
-    return st.lists(st.integers(-length, length - 1), min_size=1, max_size=9).map(np.array)
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@settings(max_examples=25)
-@given(draw=st.data())
-def test_any_selection_is_numpys(layout, draw):
-    inner = zarr.MemoryStore()
-    zarr.create_array(inner, data=DATA, **LAYOUTS[layout])
-    array = zarr.open_array(Remote(inner, max_concurrency=8))
-    expected = DATA.copy()
-    for _ in range(3):
-        basic = draw.draw(st.tuples(*map(axis, SHAPE)))
-        assert np.array_equal(array[basic], expected[basic])
-        rows, columns = (draw.draw(indices(length)) for length in SHAPE)
-        assert np.array_equal(array.oindex[rows, columns], expected[np.ix_(rows, columns)])
-        count = min(len(rows), len(columns))
-        points = rows[:count], columns[:count]
-        assert np.array_equal(array.vindex[points], expected[points])
-        mask = draw.draw(st.integers(0, 3)) == expected % 4
-        assert np.array_equal(array.vindex[mask], expected[mask])
-        value = draw.draw(st.integers(-99, 99))
-        array[basic] = value
-        expected[basic] = value
-        assert np.array_equal(array[...], expected)
 
 
 def test_the_listing_before_a_creation_is_concurrent_with_the_other_requests():

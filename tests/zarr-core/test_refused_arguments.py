@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core import messages
-from zarr_core.errors import ExtensionConfigurationError, NodeExistsError, UnknownExtensionError
+from zarr_core.errors import (
+    ExtensionConfigurationError,
+    NodeExistsError,
+    SelectionError,
+    UnknownExtensionError,
+)
 from zarr_core.extension import BytesToBytesCodec
 from zarr_core.registry import discovery, schemas
 from zarr_core.registry.provider import Provider
@@ -176,3 +181,62 @@ def test_operators_do_not_read_an_array():
     assert (array + np.ones(2)).tolist() == [2, 3]
     with pytest.raises(TypeError, match="assign the fill value"):
         del array[0]
+
+
+# --- booleans in place of integers ---
+
+
+class EarlierBoolean:
+    """What distinguishes a boolean of NumPy before version 2.3, which has an index, from an integer."""
+
+    dtype = np.dtype(bool)
+    ndim = 0
+    shape = ()
+
+    def __repr__(self):
+        return "earlier boolean"
+
+    def __index__(self):
+        return 1
+
+    def __array__(self, *_, **__):
+        return np.array(True)
+
+    __gt__ = __lt__ = __ge__ = __le__ = lambda self, other: False
+
+
+NOT_INTEGERS = [EarlierBoolean(), np.True_, np.array(True)]
+
+
+@pytest.mark.parametrize("boolean", NOT_INTEGERS, ids=repr)
+def test_a_boolean_of_numpy_is_not_an_integer(boolean):
+    array = zarr.create_array({}, data=np.arange(6.0).reshape(2, 3), chunks=(1, 2))
+    for select in (array.oindex, array.blocks, array.vindex):
+        for index in (boolean, (boolean, boolean)):
+            with pytest.raises(SelectionError):
+                select[index]
+    with pytest.raises(SelectionError):
+        array.get_basic_selection(boolean)
+    with pytest.raises(TypeError, match="integers or None"):
+        array.resize(boolean, 3)
+    with pytest.raises(TypeError, match="axis must be an integer"):
+        array.append(np.zeros((2, 3)), axis=boolean)
+    assert array.shape == (2, 3)
+
+
+@pytest.mark.parametrize("boolean", NOT_INTEGERS, ids=repr)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        lambda boolean: {"shape": boolean},
+        lambda boolean: {"shape": (2, boolean)},
+        lambda boolean: {"shape": (2, 2), "chunks": boolean},
+        lambda boolean: {"shape": (2, 2), "chunks": ([1, boolean], 2)},
+        lambda boolean: {"shape": (2, 2), "chunks": 1, "shards": (2, boolean)},
+        lambda boolean: {"shape": (2, 2), "order": (boolean, 0)},
+        lambda boolean: {"shape": (2, 2), "chunks": zarr.ChunkLayout(elements=boolean)},
+    ],
+)
+def test_arguments_that_are_integers(arguments, boolean):
+    with pytest.raises((TypeError, ValueError), match=r"integer|order|number"):
+        zarr.create_array({}, dtype="i2", **arguments(boolean))

@@ -196,32 +196,6 @@ def test_projections_with_keys_have_the_same_fields(case):
             assert keyed == part
 
 
-@given(st.sampled_from(["box", "outer", "points", "mask"]).flatmap(cases))
-@settings(max_examples=200)
-def test_writing_parts_is_writing_the_selection(case):
-    """With several values for one element, the last one is stored, as in NumPy."""
-    shape, axes, selection = case
-    values = np.arange(int(np.prod(selection.shape))).reshape(selection.shape) + 1000
-    expected = np.zeros(shape, int)
-    flat = direct(np.arange(int(np.prod(shape))).reshape(shape), selection).ravel()
-    for element, value in zip(flat.tolist(), values.ravel().tolist(), strict=True):
-        expected.reshape(-1)[element] = value
-    whole = np.zeros(shape, int)
-    put(whole, selection, values)
-    np.testing.assert_array_equal(whole, expected)
-    result = np.zeros(shape, int)
-    for part in project(selection, axes):
-        chunk = encoded_chunk(result, axes, part.chunk_coords)
-        put(chunk, part.chunk_selection, values[part.out_selection])
-        place = tuple(
-            slice(axis.start(number), axis.start(number) + axis.length(number))
-            for axis, number in zip(axes, part.chunk_coords, strict=True)
-        )
-        view = result[place] if place else result
-        view[...] = chunk[tuple(slice(0, length) for length in view.shape)]
-    np.testing.assert_array_equal(result, expected)
-
-
 def test_take_and_put_mix_slices_with_several_arrays():
     array = np.arange(4 * 5 * 6).reshape(4, 5, 6)
     selection = OrthogonalIndexer((np.array([3, 0]), slice(1, 5, 2), np.array([5, 5, 2])))
