@@ -1,6 +1,7 @@
-"""Chunk grids of arrays: what codecs and key encodings of some chunks only permit.
+"""The regular chunk grid, and what codecs and key encodings of some chunks only permit.
 
-tests/zarr-grids has the selections and shapes of arrays with chunks of different lengths.
+tests/kit has the requirements of chunk grids and key encodings, and the examples of the
+specification; tests/zarr-grids has arrays with chunks of different lengths.
 """
 
 import json
@@ -9,9 +10,39 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import zarr_core as zarr
+from zarr_core.chunk_grids import RegularGrid
 from zarr_core.chunk_key_encodings import DefaultEncoding
 from zarr_core.codecs.bytes import BytesCodec
+from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import CodecChainError, MetadataValidationError
+
+
+def test_the_example_of_the_specification():
+    grid = RegularGrid.from_definition(
+        ExtensionDefinition("regular", {"chunk_shape": [5, 20, 400]})
+    )
+    axes = grid.axes((10, 200, 3000))
+    assert tuple(axis.count for axis in axes) == (2, 10, 8)
+    element, chunk = (7, 150, 900), (1, 7, 2)
+    assert tuple(axis.chunk_of(index) for axis, index in zip(axes, element, strict=True)) == chunk
+    within = [
+        index - axis.start(number) for axis, index, number in zip(axes, element, chunk, strict=True)
+    ]
+    assert within == [2, 10, 100]
+    # "Chunks at the border of an array always have the full chunk size"
+    assert grid.chunk_shape(axes, (1, 9, 7)) == (5, 20, 400)
+
+
+def test_a_chunk_beyond_the_integers_of_numpy():
+    (axis,) = RegularGrid((2**70,)).axes((5,))
+    assert axis.count == 1
+    assert axis.chunks_of(np.array([0, 4])).tolist() == [0, 0]
+
+
+def test_an_array_that_is_almost_too_long():
+    (axis,) = RegularGrid((1,)).axes((2**63 - 1,))
+    assert axis.count == 2**63 - 1
+    assert axis.chunk_of(2**63 - 2) == 2**63 - 2
 
 
 def test_lengths_of_chunks_that_are_all_alike():

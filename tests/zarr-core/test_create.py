@@ -1,6 +1,7 @@
 """Creating arrays with all forms of arguments."""
 
 import json
+import sys
 import threading
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -10,16 +11,20 @@ import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
 from zarr_core.data_types.integer import Integer
+from zarr_core.data_types.raw import RawBits
 from zarr_core.errors import (
     AttributeValueError,
     MetadataValidationError,
     NodeExistsError,
     NodeNameError,
+    NodeNotFoundError,
+    NodeTypeError,
     SelectionError,
     StoreReadOnlyError,
     UnknownExtensionError,
 )
-from zarr_core.extension import ExtensionDefinition
+from zarr_core.extension import DataType, ExtensionDefinition, GroupMetadata
+from zarr_core.normalize.data_types import parse_data_type
 
 
 def document(array):
@@ -179,6 +184,91 @@ def test_unknown_data_types(dtype, error, message):
         zarr.create_array(shape=2, dtype=dtype)
 
 
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ([("a", ">i4"), ("b", ">f8"), ("c", "S3")], "big"),
+        ([("a", ">i4"), ("b", "<f8")], None),  # stored in the byte order of the machine
+        ([("a", "<i4"), ("b", "<f8")], None),
+        ([("n", [("a", ">i4")]), ("c", "u1")], "big"),
+    ],
+)
+@pytest.mark.skipif(sys.byteorder == "big", reason="asks for the order that is not the machine's")
+def test_byte_order_of_fields(fields, expected):
+    assert parse_data_type(fields)[1] == expected
+
+
+def test_assigned_values_are_converted_by_the_data_type():
+    """Before NumPy casts it: complete elements, but not single fields."""
+
+    class Halves(RawBits):
+        @classmethod
+        def from_definition(cls, definition):
+            return cls(2)
+
+        @property
+        def numpy_dtype(self):
+            return np.dtype([("low", "u1"), ("high", "u1")])
+
+        def as_elements(self, value):
+            number = np.asarray(value)
+            if number.dtype.names:
+                return number
+            if (number > 0xFFFF).any():
+                raise OverflowError("two bytes hold less")
+            return number.astype("<u2").view(self.numpy_dtype)
+
+    array = zarr.open_array(
+        shape=4, chunks=3, dtype="r16", mode="w", extensions={"data_type": {"r16": Halves}}
+    )
+    array[0] = 0x201
+    array[1:3] = np.array([0x403, 0x605])
+    array.vindex[[3]] = [7]
+    array["low"] = np.uint8(9)
+    array.append([0xFFFF])
+    assert array[...].tobytes() == bytes([9, 2, 9, 4, 9, 6, 9, 0, 255, 255])
+    for write in (lambda: array.append([1 << 16]), lambda: array.__setitem__(0, 1 << 16)):
+        with pytest.raises(SelectionError, match="cannot be stored: two bytes hold less"):
+            write()
+
+
+class Address(DataType):
+    """An IPv4 address, whose fill value is text in metadata."""
+
+    @classmethod
+    def from_definition(cls, definition):
+        return cls()
+
+    def to_definition(self):
+        return ExtensionDefinition("acme.ipv4")
+
+    @property
+    def numpy_dtype(self):
+        return np.dtype("uint32")
+
+    def fill_value_from_json(self, value):
+        parts = [int(part) for part in value.split(".")]
+        if len(parts) != 4:
+            raise ValueError(f"an address has four parts, not {value!r}")
+        return np.array(int.from_bytes(bytes(parts), "big"), "uint32")
+
+    def fill_value_to_json(self, value):
+        return ".".join(map(str, int(value).to_bytes(4, "big")))
+
+
+def test_fill_values_as_the_text_of_metadata():
+    with zarr.override_extensions({"data_type": {"acme.ipv4": Address}}):
+        for given in ("10.0.0.1", 0x0A000001, np.uint32(0x0A000001)):
+            store = {}
+            array = zarr.create_array(store, shape=2, dtype={"name": "acme.ipv4"}, fill_value=given)
+            assert json.loads(bytes(store["zarr.json"]))["fill_value"] == "10.0.0.1"
+            assert array[...].tolist() == [0x0A000001] * 2
+        with pytest.raises(
+            MetadataValidationError, match=r"/fill_value: an address has four parts"
+        ):
+            zarr.create_array({}, shape=2, dtype={"name": "acme.ipv4"}, fill_value="10")
+
+
 # --- fill values ---
 
 
@@ -220,6 +310,7 @@ def test_fill_values_that_do_not_fit(dtype, given):
         ({"name": "v2", "separator": "/"}, "1/0"), ({"name": "v2"}, "1.0"),
         ({"name": "default", "configuration": {"separator": "."}}, "c.1.0"),
         (ExtensionDefinition("v2", {"separator": "."}), "1.0"),
+        (("v2", "/"), "1/0"), (("default", "."), "c.1.0"),
     ],
 )  # fmt: skip
 def test_chunk_key_encodings(given, key):
@@ -348,3 +439,58 @@ def test_override_of_a_call_applies_to_one_array():
     assert array[...].tolist() == [1, 2, 0]
     same = zarr.open_array(shape=2, compressors=[Flip()], mode="w", extensions=given)
     assert "acme.flip" in repr(same)
+
+
+# --- arrays of one value, and with metadata that are not stored ---
+
+
+def test_full_of_something():
+    assert zarr.zeros((2, 3), dtype="int8")[...].tolist() == [[0] * 3] * 2
+    assert zarr.ones(2, dtype="bool")[...].tolist() == [True, True]
+    assert zarr.full((2,), 7, chunks=1)[...].tolist() == [7, 7]
+    assert zarr.full(2, np.nan).fill_value != zarr.full(2, np.nan).fill_value
+    assert zarr.empty(3)[...].tolist() == [0, 0, 0]
+    array = zarr.ones((4,), chunks=2)
+    assert list(array.store.list()) == ["zarr.json"], "no chunk is stored for it"
+
+
+def test_options_reach_the_maker(tmp_path):
+    for maker in (zarr.zeros, zarr.ones, zarr.empty):
+        made = maker(4, store=tmp_path / maker.__name__, chunks=2, attributes={"a": 1}, path="n")
+        assert (made.chunks, made.attrs["a"], made.path) == ((2,), 1, "n")
+    assert zarr.full(4, 1, store=tmp_path / "full", dtype="int8").dtype == np.int8
+    assert zarr.array([1, 2], store=tmp_path / "array")[1] == 2
+    with pytest.raises(NodeExistsError):
+        zarr.array([1], store=tmp_path / "array")
+    with pytest.raises(TypeError, match="colour"):
+        zarr.zeros(4, colour=1)
+
+
+def described(**options):
+    options = {"shape": (4, 4), "chunks": (2, 2), "dtype": "int32"} | options
+    return zarr.create_array(None, **options).metadata
+
+
+def test_chunks_are_written_before_the_document_is():
+    store = zarr.MemoryStore()
+    array = zarr.array_from_metadata(store, described(), path="a/b")
+    array[...] = np.arange(16).reshape(4, 4)
+    assert sorted(store.list()) == [f"a/b/c/{i}/{j}" for i in range(2) for j in range(2)]
+    with pytest.raises(NodeNotFoundError):
+        zarr.open(store, path="a/b")
+    again = zarr.array_from_metadata(store, described(), path="a/b", read_only=True)
+    assert np.array_equal(again[...], np.arange(16).reshape(4, 4))
+    with pytest.raises(StoreReadOnlyError):
+        again[0] = 1
+
+
+def test_settings_hold_for_it():
+    store = zarr.MemoryStore()
+    config = {"write_empty_chunks": True}
+    zarr.array_from_metadata(store, described(), config=config)[...] = 0
+    assert len(list(store.list())) == 4
+
+
+def test_metadata_of_groups_are_rejected():
+    with pytest.raises(NodeTypeError, match="that of a group"):
+        zarr.array_from_metadata(None, GroupMetadata())

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.extension import BytesToBytesCodec, ExtensionDefinition
+from zarr_core.normalize.codecs import parse_codec
 
 
 def document(array):
@@ -127,6 +129,32 @@ def test_codecs_of_numcodecs():
     assert array[...].tolist() == list(range(100))
 
 
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"id": "gzip", "level": np.int64(3)}, ExtensionDefinition("gzip", {"level": 3})),
+        ({"id": "delta", "dtype": "<i4"}, ExtensionDefinition("numcodecs.delta", {"dtype": "<i4"})),
+        (
+            {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 0, "blocksize": 0},
+            ExtensionDefinition(
+                "blosc", {"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0}
+            ),
+        ),
+        ({"id": "blosc", "shuffle": -1}, ExtensionDefinition("blosc", {})),
+        ({"id": "blosc"}, ExtensionDefinition("blosc", {})),
+    ],
+)
+def test_numcodecs(config, expected):
+    assert parse_codec(SimpleNamespace(get_config=lambda: config)) == expected
+    assert parse_codec(config) == expected
+
+
+def test_entry_point_of_another_library_takes_precedence():
+    of_zarr_python = {"name": "numcodecs.lz4", "configuration": {"acceleration": 2}}
+    both = SimpleNamespace(get_config=lambda: {"id": "lz4"}, to_dict=lambda: of_zarr_python)
+    assert parse_codec(both).configuration == {"acceleration": 2}
+
+
 class OtherLibrarys:
     """An extension object of zarr-python."""
 
@@ -169,6 +197,23 @@ def test_filters_and_serializer():
     )  # fmt: skip
     assert document(again)["codecs"] == document(array)["codecs"]
     assert codec_names(zarr.create_array(shape=1, serializer=None, compressors=None)) == ["bytes"]
+
+
+def test_a_filter_that_gives_bytes_takes_the_place_of_the_serializer():
+    transpose = {"name": "transpose", "configuration": {"order": (1, np.int8(0))}}
+    array = zarr.create_array(
+        shape=(4, 2), dtype="int16", filters=[transpose, BytesCodec("big"), "crc32c"],
+        compressors={"name": "gzip", "must_understand": False},
+    )  # fmt: skip
+    assert codec_names(array) == ["transpose", "bytes", "crc32c", "gzip"]
+    assert array.codecs[0].configuration == {"order": [1, 0]}
+    assert array.codecs[1].configuration == {"endian": "big"}
+    assert not array.codecs[3].must_understand
+    # An unknown codec is not a serializer.
+    with pytest.raises(UnknownExtensionError, match=r"nobody\.knows"):
+        zarr.create_array(shape=4, filters=["nobody.knows"])
+    with pytest.raises(CodecChainError, match="exactly one array -> bytes"):
+        zarr.create_array(shape=4, filters="bytes", serializer="bytes")
 
 
 @pytest.mark.parametrize(
