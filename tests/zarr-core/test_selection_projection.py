@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import product
 
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
@@ -133,6 +134,14 @@ def check_parts(shape, axes, selection) -> None:
 @settings(max_examples=150)
 def test_parts_are_the_selection(kind, data):
     check_parts(*data.draw(cases(kind)))
+
+
+@pytest.mark.parametrize("size", range(1, 6))
+def test_every_slice_of_a_short_dimension(size):
+    for length, start, step in product(range(1, size + 2), range(size), range(1, size + 2)):
+        for stop in range(start, size + 1):
+            box = BasicIndexer((slice(start, stop, step),))
+            check_parts((size,), (even(size, length),), box)
 
 
 @pytest.mark.parametrize(("name", "limit"), [("_BLOCK", 1), ("_BLOCK", 4), ("_LARGEST", 3)])
