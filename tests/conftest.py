@@ -1,5 +1,6 @@
 """Configuration of all tests: shared modules, no time limits for examples, slow tests on request."""
 
+import importlib
 import os
 import signal
 import sys
@@ -76,3 +77,44 @@ def is_chosen(item, share, functions):
     if item.path.relative_to(Path(__file__).parent).parts[0] in MEETING_OTHERS:
         return is_first or number % 3 == 0
     return zlib.crc32(item.nodeid.encode()) % share == 0
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Install a distribution for one test, as an installer does.
+
+    ``install(name, {extension point: {name: target}}, {file: text}, version="1.0")`` writes
+    the files and the metadata, and returns the folder.
+    """
+    from example_distributions import write_distribution
+    from zarr_core import messages
+    from zarr_core.config import config
+    from zarr_core.registry import discovery
+
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+    before = set(sys.modules)
+
+    def write(name, entry_points, files=None, version="1.0"):
+        lines = []
+        for point, names in entry_points.items():
+            lines += [f"[zarr_core.{point}]", *(f"{key} = {names[key]}" for key in names)]
+        write_distribution(site, name, version, "\n".join(lines))
+        for path, text in (files or {}).items():
+            file = site / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        importlib.invalidate_caches()
+        discovery.refresh()
+        return site
+
+    messages._issued.clear()
+    with config.set():
+        yield write
+    for module in set(sys.modules) - before:
+        if (getattr(sys.modules[module], "__file__", None) or "").startswith(str(site)):
+            del sys.modules[module]
+    messages._issued.clear()
+    monkeypatch.undo()
+    discovery.refresh()

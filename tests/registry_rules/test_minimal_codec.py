@@ -21,11 +21,11 @@ def test_it_is_short():
 
 
 @pytest.fixture
-def installed(site):
+def installed(install):
     groups = tomllib.loads(DECLARATION)["project"]["entry-points"]
     assert list(groups) == ["zarr_core.codec"]
     assert len(groups["zarr_core.codec"]) == 1, "one entry point"
-    site("acme-xor", {"codec": groups["zarr_core.codec"]}, {"acme_xor.py": CODE})
+    install("acme-xor", {"codec": groups["zarr_core.codec"]}, {"acme_xor.py": CODE})
 
 
 @pytest.mark.parametrize("shards", [None, (50,)])

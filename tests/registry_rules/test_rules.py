@@ -56,10 +56,10 @@ USED = {"two, one switched off": "1", "given": "", "core": ""}
 
 
 @each("rules.txt", "zarr_format, kind, name, expected, said")
-def test_a_rule(zarr_format, kind, name, expected, said, site):
+def test_a_rule(zarr_format, kind, name, expected, said, install):
     case, _ = case_called(name)
     for arguments in distributions(zarr_format, kind, case):
-        site(*arguments)
+        install(*arguments)
     outcome, message, _ = use(zarr_format, kind, name)
     assert outcome == expected, message
     assert said in message
@@ -74,11 +74,11 @@ def test_a_rule(zarr_format, kind, name, expected, said, site):
 
 
 @each("fallbacks.txt", "case, names, policy, expected, said")
-def test_a_fallback(case, names, policy, expected, said, site):
+def test_a_fallback(case, names, policy, expected, said, install):
     for arguments in distributions("draft", "data_type", CASES[case]):
-        site(*arguments)
+        install(*arguments)
     broken = f"{URI}/broken"
-    site("broken", {"data_type": {broken: "broken:Extension"}}, {"broken.py": "1 / 0"})
+    install("broken", {"data_type": {broken: "broken:Extension"}}, {"broken.py": "1 / 0"})
     known = {
         "unheard": {"extension": f"{URI}/unheard", "type": "x"},
         "broken": {"extension": broken, "type": "x"},
@@ -114,11 +114,11 @@ OPERATIONS = {
 FLAGGED = {"configuration": {"key": 1}, "must_understand": False}
 
 
-def _array(state, site):
+def _array(state, install):
     kind = "extension" if state == "ignored" else "codec"
     if state == "known":
         for arguments in distributions("v3", kind, CASES["installed"]):
-            site(*arguments)
+            install(*arguments)
     store = zarr.MemoryStore()
     zarr.create_group(store)
     return stored_in_v3(kind, {"name": NAME, **FLAGGED}, store)
@@ -140,9 +140,9 @@ def _flags(text):
 
 @pytest.mark.parametrize("state", ["left out", "ignored", "known"])
 @pytest.mark.parametrize("line", rows("left_out.txt"), ids=lambda line: line[0])
-def test_array_remains_usable(line, state, site):
+def test_array_remains_usable(line, state, install):
     operation, expected = line[0], line[1 + ["left out", "ignored", "known"].index(state)]
-    store = _array(state, site)
+    store = _array(state, install)
     array, said = _opened(store)
     again, said_again = _opened(store)
     kept = [{"key": 1, "must_understand": False}] if state == "ignored" else [FLAGGED]
@@ -171,9 +171,9 @@ def test_array_remains_usable(line, state, site):
 
 
 @pytest.mark.parametrize("spelling", ["bytes", {"name": "bytes"}])
-def test_spellings_survive_rewriting(spelling, site):
+def test_spellings_survive_rewriting(spelling, install):
     for arguments in distributions("v3", "codec", CASES["installed"]):
-        site(*arguments)
+        install(*arguments)
     store = stored_in_v3("codec", {"name": NAME, **FLAGGED})
     document = json.loads(store.get("a/zarr.json"))
     document |= {"data_type": "uint8", "shape": [3], "chunk_key_encoding": "v2"}

@@ -73,13 +73,6 @@ def test_who_wins(several):
         assert winners("x") == ["this process"]
 
 
-def test_core_is_listed_with_its_version():
-    found = lines("codec", "bytes")["zarr-core"]
-    assert found.version
-    assert found.loads
-    assert found.wins
-
-
 def test_a_line_says_the_same_in_one_sentence(several):
     found = lines("codec", "x")
     assert str(found["acme-one"]) == "codec x  acme-one 1.5 (one:Codec)  not used"

@@ -104,14 +104,6 @@ def test_the_table_equals_the_entry_points():
     } == groups
 
 
-@pytest.mark.parametrize(
-    ("extension_point", "name"),
-    [(point, name) for point, names in discovery.ENTRY_POINTS.items() for name in names],
-)
-def test_every_line_loads(extension_point, name):
-    assert discovery.core_provider(extension_point, name).load()
-
-
 def test_a_family_answers_to_its_names_only():
     assert discovery.core_provider("data_type", "r24").target.endswith(":RawBits")
     assert discovery.core_provider("data_type", "rhubarb") is None

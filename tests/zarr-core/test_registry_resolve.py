@@ -13,7 +13,6 @@ from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import (
-    ChunkDecodeError,
     ExtensionConfigurationError,
     ExtensionConflictError,
     ExtensionLoadError,
@@ -22,7 +21,6 @@ from zarr_core.errors import (
 from zarr_core.extension import Location, hookimpl
 from zarr_core.interfaces.codec import BytesToBytesCodec, Codec
 from zarr_core.registry import discovery, hooks, overrides, resolve
-from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.overrides import override_extensions
 
 
@@ -48,12 +46,6 @@ def install_method(install, codec_source):
     return write
 
 
-def test_a_codec_is_created_from_its_definition(acme):
-    codec = resolve.create_extension("codec", define("acme.x", key=7))
-    assert codec.key == 7
-    assert type(codec) is resolve.find_class("codec", "acme.x") is sys.modules["acme"].Codec
-
-
 def test_only_what_is_used_is_imported(install, acme, codec_source):
     install("unused", {"codec": {"unused": "unused:Codec"}}, {"unused.py": "raise SystemExit"})
     resolve.find_class("codec", "acme.x")
@@ -68,34 +60,6 @@ def test_aliases_lead_to_one_class(install, codec_source):
     install("acme", {"codec": lines}, {"acme.py": codec_source})
     first, second = (resolve.find_class("codec", name) for name in lines)
     assert first is second
-
-
-# --- unknown ---
-
-
-@pytest.mark.parametrize("kind", [kind for kind in EXTENSION_POINTS if kind != "hooks"])
-def test_unknown_name_is_ignored_only_if_permitted(kind):
-    with pytest.raises(UnknownExtensionError) as caught:
-        resolve.create_extension(kind, define("acme.unheard"), Location("store /a", pointer="/x/0"))
-    assert caught.value.extension_point == kind
-    assert caught.value.location == "store /a at /x/0"
-    optional = define("acme.unheard", optional=True)
-    if kind in ("codec", "storage_transformer", "extension", "display", "native"):
-        assert resolve.create_extension(kind, optional) is None
-        assert resolve.find_provider(kind, optional) is None
-    else:
-        with pytest.raises(UnknownExtensionError):
-            resolve.create_extension(kind, optional)
-
-
-def test_the_error_offers_similar_names(acme):
-    with pytest.raises(UnknownExtensionError, match=r"similar names: 'acme\.x'"):
-        resolve.find_class("codec", "acme.xx")
-
-
-def test_unknown_extension_point_is_rejected():
-    with pytest.raises(ValueError, match="unknown extension point 'codecs'"):
-        resolve.find_class("codecs", "gzip")
 
 
 # --- known but broken ---
@@ -375,12 +339,3 @@ def test_a_result_is_not_remembered_beyond_a_change(install, codec_source):
     assert resolve.create_extension("codec", define("acme.x", optional=True)) is None
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": codec_source})
     assert resolve.create_extension("codec", define("acme.x", optional=True)) is not None
-
-
-# --- errors of a codec during encoding and decoding ---
-
-
-def test_a_codec_with_a_wrong_length_is_caught_by_the_interface(acme):
-    codec = resolve.create_extension("codec", define("acme.x"))
-    with pytest.raises(ChunkDecodeError, match="decodes to 3 bytes instead of 4"):
-        codec.decode_into(b"abc", memoryview(bytearray(4)))
