@@ -82,15 +82,6 @@ def test_c_blosc_uses_no_threads_of_its_own():
 SIZE, BLOCK, LENGTH = 4, 8, 12  # offsets in the header
 
 
-@pytest.mark.parametrize("content", [NOISE, RAMP], ids=["copied", "compressed"])
-def test_no_cut_frame_is_read(content):
-    # c-blosc reads beyond the end of a truncated frame.
-    encoded = frame(content)
-    for length in {*range(0, len(encoded), 97), *range(20), len(encoded) - 1}:
-        with pytest.raises(ChunkDecodeError, match=r"instead of|too few for a header"):
-            BloscCodec().decode_into(encoded[:length], memoryview(bytearray(len(content))))
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [

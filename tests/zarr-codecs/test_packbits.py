@@ -14,7 +14,6 @@ from zarr_core.extension import (
     BufferByteReader,
     ChunkDecodeError,
     ExtensionConfigurationError,
-    OrthogonalIndexer,
     data_type_for,
 )
 
@@ -87,20 +86,6 @@ def test_parts(data, padding):
     out = np.empty(box.shape, array.dtype)
     codec.partial_decode(BufferByteReader(encoded), bound.decoded, box, out)
     assert (out == array[tuple(index)]).all()
-
-
-def test_other_parts():
-    array = np.arange(20, dtype="u1").reshape(4, 5)
-    codec = PackbitsCodec(last_bit=4)
-    outer = OrthogonalIndexer((np.array([2, 0]), slice(1, 5, 2)))
-    out = np.empty((2, 2), "u1")
-    encoded = BufferByteReader(codec.encode(array, representation(array)))
-    codec.partial_decode(encoded, representation(array), outer, out)
-    assert out.tolist() == [[11, 13], [1, 3]]
-    decoded = representation(np.array(5, "u1"))
-    out = np.empty((), "u1")
-    codec.partial_decode(BufferByteReader(b"\x05"), decoded, BasicIndexer(()), out)
-    assert out == 5
 
 
 def test_names_of_the_schema_are_accepted():

@@ -96,13 +96,6 @@ def test_fill_values_in_json():
     assert array[...].tobytes() == value.tobytes() * 3
 
 
-def test_a_fill_value_of_packed_bytes_is_little_endian():
-    data_type = made(field("a", "int16"), field("b", "uint8"))
-    value = data_type.fill_value_from_json("AQID")
-    assert value[()].tolist() == (0x0201, 3)
-    assert value.dtype.isnative
-
-
 @pytest.mark.parametrize(
     ("value", "message"),
     [

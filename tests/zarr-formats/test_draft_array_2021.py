@@ -141,19 +141,6 @@ def test_attributes_may_hold_what_json_has_not():
     assert open_a(array.store).attrs["y"] == -np.inf
 
 
-@pytest.mark.parametrize(
-    ("name", "typestr"),
-    [("bool", "|b1"), ("i1", "|i1"), ("u1", "|u1"), ("|b1", "|b1"), ("<f8", "<f8"), (">u2", ">u2")],
-)
-def test_core_data_types(name, typestr):
-    store = store_2021(data_type=name, fill_value=None)
-    array = open_a(store)
-    values = ramp((4, 6)).astype(typestr)
-    array[...] = values
-    assert array.dtype == np.dtype(typestr).newbyteorder("=")
-    assert bytes(store.get("data/root/a/c1/1")) == np.ascontiguousarray(values[2:, 3:]).tobytes()
-
-
 @pytest.mark.parametrize("name", ["int33", "<i3", "|O", 3, {"type": "<i4"}, {"extension": "x"}])
 def test_data_types_that_are_none(name):
     with pytest.raises(MetadataValidationError, match=r"data_type|filters"):
@@ -191,23 +178,6 @@ def test_the_uri_of_an_extension_does_not_matter():
     for uri in ("TODO: anything", EXTENSION, ""):
         described = {"extension": uri, "type": "<M8[s]", "fallback": None}
         assert open_a(store_2021(data_type=described)).dtype == "M8[s]"
-
-
-@pytest.mark.parametrize("name", ["gzip", "zlib", "bz2", "lzma", "lz4", "zstd", "blosc"])
-def test_compressors(name):
-    codec = numcodecs.get_codec({"id": name})
-    configuration = {key: value for key, value in codec.get_config().items() if key != "id"}
-    store = store_2021(compressor=compressor(name, **configuration))
-    store.set("data/root/a/c1/1", codec.encode(ramp((2, 3)) + 1))
-    array = open_a(store)
-    assert array[...].sum() == 21
-    array[...] = ramp((4, 6))
-    stored = numcodecs.get_codec({"id": name, **configuration}).decode(
-        bytes(store.get("data/root/a/c1/1"))
-    )
-    assert bytes(stored) == np.ascontiguousarray(ramp((4, 6))[2:, 3:]).tobytes()
-    array.attrs["x"] = 1
-    assert document_of(store, KEY)["compressor"] == compressor(name, **configuration)
 
 
 def test_a_compressor_may_be_missing_or_null():
