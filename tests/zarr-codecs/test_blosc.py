@@ -14,9 +14,7 @@ from zarr_core.extension import (
     ArrayRepresentation,
     ChunkDecodeError,
     CodecError,
-    ExtensionDefinition,
 )
-from zarr_core.registry.resolve import create_extension
 
 NOISE = np.random.default_rng(5).bytes(4096)  # stored by c-blosc as it is
 RAMP = np.arange(20_000, dtype="<i4").tobytes()
@@ -225,19 +223,6 @@ def test_choice_for_a_new_array(item_size, typesize, shuffle):
 def test_given_parameters_are_kept():
     codec = BloscCodec("lz4", 1, "noshuffle", 3, 8192)
     assert codec.complete(chunk_of(8)) == codec
-
-
-def definition(**configuration):
-    settings = {"cname": "lz4", "clevel": 1, "shuffle": "shuffle", "blocksize": 0}
-    return ExtensionDefinition("blosc", settings | configuration)
-
-
-@pytest.mark.parametrize("shuffle", ["shuffle", "bitshuffle"])
-def test_metadata_requires_typesize(shuffle):
-    with pytest.raises(ExtensionConfigurationError, match="typesize"):
-        create_extension("codec", definition(shuffle=shuffle))
-    assert BloscCodec.from_definition(definition(shuffle=shuffle, typesize=4)).typesize == 4
-    assert BloscCodec.from_definition(definition(shuffle="noshuffle")).typesize is None
 
 
 def test_chunk_that_no_frame_can_hold():

@@ -27,13 +27,6 @@ def test_keeps_the_rest_of_the_representation():
     assert encoded.fill_value is fill_value
 
 
-def test_rejects_a_chunk_of_another_rank():
-    with pytest.raises(ValueError, match="is for 2 dimensions, but the chunk has 3"):
-        TransposeCodec([1, 0]).encoded_representation(
-            ArrayRepresentation(SHAPE, None, np.zeros(()))
-        )
-
-
 @pytest.mark.parametrize(("letter", "order"), [("C", [0, 1, 2]), ("F", [2, 1, 0])])
 def test_letters_are_read_and_kept(letter, order):
     store = {}

@@ -208,29 +208,6 @@ def test_the_example_of_the_other_text_is_read_here_too():
     assert found.codecs[-1] == ExtensionDefinition("gzip", {"level": 1})
 
 
-@pytest.mark.parametrize(
-    ("dtype", "fill_value", "expected"),
-    [
-        ("<f4", "NaN", np.nan),
-        ("<f8", "Infinity", np.inf),
-        ("<f8", "-Infinity", -np.inf),
-        ({"extension": COMPLEX, "type": "<c8"}, [1, "NaN"], complex(1, np.nan)),
-        ({"extension": STRING_URL, "type": "|S4"}, "YWI=", b"ab"),
-        ({"extension": TIMES, "type": "<M8[s]"}, 5, np.datetime64(5, "s")),
-        ("<i4", None, None),
-    ],
-)
-def test_fill_values_are_those_of_version_2(dtype, fill_value, expected):
-    array = open_a(store_2021(data_type=dtype, fill_value=fill_value))
-    if expected is None:
-        assert array.fill_value is None
-    else:
-        assert np.array_equal(array[0, :1], np.array([expected], array.dtype), equal_nan=(
-            array.dtype.kind in "fc"))  # fmt: skip
-    array.attrs["x"] = 1
-    assert document_of(array.store, KEY)["fill_value"] == fill_value
-
-
 def test_the_layout_is_C_or_F():
     with pytest.raises(MetadataValidationError, match="/chunk_memory_layout"):
         open_a(store_2021(chunk_memory_layout={"extension": EXTENSION, "type": "z"}))

@@ -121,23 +121,6 @@ def test_a_smaller_block_is_filled_up():
     assert values.tolist() == [[1, 2, 3, 0], [0, 0, 0, 0]]
 
 
-@pytest.mark.parametrize(
-    "stored",
-    [
-        header(5, 2) + bytes(20),
-        header(4, 3) + bytes(24),
-        header(2**32 - 1, 2**32 - 1) + bytes(16),
-        header(4, 2) + bytes(15),
-        header(4, 2) + bytes(17),
-        header(3, 2) + bytes(16),
-        header(4, 2),
-    ],
-)
-def test_sizes_that_do_not_fit_are_rejected(stored):
-    with pytest.raises(ChunkDecodeError):
-        BlockCodec([BIG]).decode(stored, chunk((2, 4)))
-
-
 def test_a_shape_that_no_header_can_say_is_rejected():
     with pytest.raises(ValueError, match="no room"):
         BlockCodec([BIG]).check(chunk((2**32,)))
