@@ -76,30 +76,6 @@ def test_nodes_move(tmp_path, old, new):
     assert set(contents(source)) == {"zarr.json"}
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in NO_ERASING])
-def test_keys_are_removed(tmp_path, kind):
-    where = fill(place(kind, tmp_path / "x"), 2)
-    zarr.rmdir(where, "g")
-    assert set(contents(where)) == {".zgroup", ".zattrs"}
-
-
-def test_operations_that_zip_does_not_support(tmp_path):
-    source = fill(place("memory", tmp_path / "old"))
-    archive = tmp_path / "a.zip"
-    zarr.copy_store(source, archive)
-    before = contents(archive)
-    for work in (
-        lambda: zarr.copy(zarr.open(source)["g"], zarr.open(archive), overwrite=True),
-        lambda: zarr.copy_all(zarr.open(source), archive, if_exists="replace"),
-        lambda: zarr.rmdir(archive, "g"),
-    ):
-        with pytest.raises(StoreCapabilityError, match="cannot remove keys"):
-            work()
-    assert contents(archive) == before
-    assert zarr.copy_store(source, archive, if_exists="replace").skipped == 0
-    assert contents(archive) == before
-
-
 def test_an_interrupted_archive_is_continued(tmp_path):
     source = fill(place("memory", tmp_path / "old"))
     archive = tmp_path / "a.zip"

@@ -67,12 +67,6 @@ FORGET_PAYLOADS = {
 
 
 @pytest.mark.parametrize(("data_type", "form", "element"), FORMS)
-def test_reads_as(data_type: str, form: Any, element: str, tmp_path: Path) -> None:
-    put_document(tmp_path, data_type, form)
-    assert zarr_core.open_array(tmp_path, mode="r")[...].tobytes() == bytes.fromhex(element) * 6
-
-
-@pytest.mark.parametrize(("data_type", "form", "element"), FORMS)
 def test_others_read_alike(
     peer: Peer, data_type: str, form: Any, element: str, tmp_path: Path
 ) -> None:

@@ -156,7 +156,10 @@ SPECIAL = {
         ],
         "shapes": fixed(4, 6),
     },
-    "transpose": {"configurations": [{"order": [1, 0]}], "shapes": fixed(3, 2)},
+    "transpose": {
+        "configurations": [{"order": [1, 0]}, {"order": [2, 0, 1]}, {"order": []}],
+        "shapes": lambda self, configuration: st.just((3, 2, 4)[: len(configuration["order"])]),
+    },
     "v2.filters": {**NUMBERS, **UNWRITABLE, "data_types": ["int32"]},
     "vlen-bytes": {"data_types": ["bytes"]},
     "vlen-utf8": {"data_types": ["string"]},

@@ -29,70 +29,12 @@ LAYOUTS = {
 }
 SHAPE = (11, 13)  # not a multiple of any chunk or shard
 
-FLOATS = {
-    "f2": ("u2", [0x7E01, 0xFE55, 0x7D01, 0x8000, 0x0000, 0x0001, 0x7C00, 0xFC00]),
-    "f4": ("u4", [0x7FC00001, 0xFFC12345, 0x7F800001, 0x80000000, 0, 1, 0x7F800000]),
-    "f8": (
-        "u8",
-        [0x7FF8000000000001, 0xFFF8123456789ABC, 0x7FF0000000000001, 1 << 63, 0, 1, 0x7FF << 52],
-    ),
-}
-
-
-def values_of(dtype: str) -> np.ndarray:
-    """Values with all relevant bit patterns, in an array of SHAPE."""
-    generator = np.random.default_rng(7)
-    size = SHAPE[0] * SHAPE[1]
-    if dtype in FLOATS:
-        word, patterns = FLOATS[dtype]
-        return np.resize(np.array(patterns, word), size).view(dtype).reshape(SHAPE)
-    if dtype in ("c8", "c16"):
-        part = values_of({"c8": "f4", "c16": "f8"}[dtype])
-        pair = np.stack([part, part[::-1, ::-1]], axis=-1)
-        return np.ascontiguousarray(pair).view(dtype).reshape(SHAPE)
-    if dtype == "?":
-        return generator.integers(0, 2, SHAPE, "u1").view("?")
-    octets = generator.integers(0, 256, size * np.dtype(dtype).itemsize, "u1")
-    return octets.view(dtype).reshape(SHAPE)
-
 
 def same(one, other) -> bool:
     one, other = np.asarray(one), np.asarray(other)
     return (
         one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
     )
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("endian", ["little", "big"])
-@pytest.mark.parametrize(
-    "dtype", ["?", "i1", "i2", "u8", "f2", "f4", "f8", "c8", "c16", "V3", "V16"]
-)
-def test_every_bit_round_trips(dtype, endian, layout):
-    options = dict(LAYOUTS[layout])
-    if np.dtype(dtype).itemsize > 1 and not dtype.startswith("V"):
-        options["serializer"] = {"name": "bytes", "configuration": {"endian": endian}}
-    values = values_of(dtype)
-    array = zarr.create_array(MemoryStore(), shape=SHAPE, dtype=dtype, **options)
-    array[...] = values
-    assert same(array[...], values)
-    for selection in (
-        (slice(3, 10), slice(2, 12)),
-        (slice(None, None, -2), slice(None, None, 3)),
-        (10, 12),
-        (slice(8, 11), slice(10, 13)),
-        (slice(4, 8), slice(5, 10)),
-    ):
-        assert same(array[selection], values[selection])
-    for index in ([0, 3, 10, 7], [12, 0, 3, 7]), ([10, 10], [12, 12]):
-        assert same(array.vindex[index], values[index])
-    assert same(array.oindex[[0, 5, 10], [1, 12]], values[np.ix_([0, 5, 10], [1, 12])])
-    # Parts that cross the borders of chunks; also from the other byte order.
-    other = np.ascontiguousarray(values[::-1, ::-1])
-    array[:7, :6] = other[:7, :6]
-    array[7:, :] = other[7:].astype(other.dtype.newbyteorder("S"))
-    array[:7, 6:] = np.asfortranarray(other[:7, 6:])
-    assert same(array[...], other)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -13,7 +13,6 @@ from zarr_codecs.shuffle import ShuffleCodec
 from zarr_core.errors import UnknownExtensionError
 from zarr_core.extension import (
     ChunkDecodeError,
-    ExtensionConfigurationError,
     ExtensionDefinition,
     StoreReadOnlyError,
     create_extension,
@@ -100,45 +99,6 @@ def test_arguments_of_a_decision():
     ConditionalCodec.deciding(decide, trial_encode=True)(codecs).encode(b"abc", None)
     assert [trial for *_, trial in calls] == [bytes(it.encode(b"abc", None)) for it in codecs]
     assert not compress_if_smaller(0, codecs[0], b"abc", None)
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"", "0 bytes are too few for a header of 1 bytes"),
-        (b"\4abc", "0b100 refers to codecs that are not in the metadata"),
-        (b"\0ab", "2 bytes instead of 3"),
-        (b"\0abcd", "4 bytes instead of 3"),
-        (b"\1abc", "gzip|header"),
-        (b"\2ab", "too few for a checksum of 4 bytes"),
-    ],
-)
-def test_damage(data, message):
-    codec = ConditionalCodec([GzipCodec(1), Crc32cCodec()])
-    for decode in (
-        lambda: codec.decode(data, 3),
-        lambda: codec.decode_into(data, memoryview(bytearray(3))),
-    ):
-        with pytest.raises(ChunkDecodeError, match=message):
-            decode()
-
-
-@pytest.mark.parametrize(
-    ("configuration", "message"),
-    [
-        ({}, "codecs"),
-        ({"codecs": [GZIP], "header_bits": 12}, "header_bits"),
-        ({"codecs": [GZIP] * 9, "header_bits": 8}, "at least 9"),
-        ({"codecs": [GZIP], "header_bits": -8}, "header_bits"),
-        ({"codecs": [GZIP], "mask": 1}, "mask"),
-        ({"codecs": ["bytes"]}, "'bytes' is not a bytes -> bytes codec"),
-        ({"codecs": [{"name": "gzip"}]}, "/configuration/codecs/0/configuration/level: is missing"),
-    ],
-    ids=str,
-)
-def test_rejects_invalid_configurations(configuration, message):
-    with pytest.raises(ExtensionConfigurationError, match=message):
-        made("conditional", **configuration)
 
 
 def test_codecs_in_any_form():

@@ -5,16 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
-from registered_codecs import chain, data_type, made, representation, round_trip
+from registered_codecs import chain, made, round_trip
 from zarr_codecs._bits import layout
 from zarr_codecs.packbits import PackbitsCodec
-from zarr_core.errors import CodecChainError
 from zarr_core.extension import (
     BasicIndexer,
     BufferByteReader,
-    ChunkDecodeError,
     ExtensionConfigurationError,
-    OrthogonalIndexer,
     data_type_for,
 )
 
@@ -55,21 +52,6 @@ def test_booleans_larger_than_one():
     assert round_trip(PackbitsCodec(), array)[0] == bytes([0b1110])
 
 
-def test_sign_extension():
-    array = np.array([0b0111, 0b0010], np.uint8).view(data_type("int4").numpy_dtype)
-    _, back = round_trip(PackbitsCodec("none", 0, 1), array)
-    assert back.view(np.uint8).tolist() == [0b1111, 0b1110]
-    assert back.astype(int).tolist() == [-1, -2]
-
-
-def test_components_of_complex_numbers():
-    array = np.array([1 + 2j, -0.5j], np.complex64)
-    data, back = round_trip(PackbitsCodec("none", 16, 31), array)
-    parts = array.view(np.uint32)
-    assert data == in_python(parts.tolist(), 16, 31)
-    assert (back.view(np.uint32) == parts & 0xFFFF0000).all()
-
-
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), padding=st.sampled_from(["none", "first_byte", "last_byte"]))
 def test_parts(data, padding):
@@ -89,20 +71,6 @@ def test_parts(data, padding):
     assert (out == array[tuple(index)]).all()
 
 
-def test_other_parts():
-    array = np.arange(20, dtype="u1").reshape(4, 5)
-    codec = PackbitsCodec(last_bit=4)
-    outer = OrthogonalIndexer((np.array([2, 0]), slice(1, 5, 2)))
-    out = np.empty((2, 2), "u1")
-    encoded = BufferByteReader(codec.encode(array, representation(array)))
-    codec.partial_decode(encoded, representation(array), outer, out)
-    assert out.tolist() == [[11, 13], [1, 3]]
-    decoded = representation(np.array(5, "u1"))
-    out = np.empty((), "u1")
-    codec.partial_decode(BufferByteReader(b"\x05"), decoded, BasicIndexer(()), out)
-    assert out == 5
-
-
 def test_names_of_the_schema_are_accepted():
     codec = made("packbits", padding_encoding="start_byte", start_bit=1, end_bit=3)
     assert codec == PackbitsCodec("first_byte", 1, 3)
@@ -111,32 +79,6 @@ def test_names_of_the_schema_are_accepted():
     assert made("packbits", first_bit=None, last_bit=None) == PackbitsCodec()
     with pytest.raises(ExtensionConfigurationError, match="first_bit is given twice"):
         made("packbits", first_bit=0, start_bit=0)
-
-
-def test_rejects_bits_out_of_range():
-    with pytest.raises(CodecChainError, match="bits 0 to 8 are out of range: .* has 8 bits"):
-        chain(PackbitsCodec(last_bit=8), np.zeros(3, "u1"))
-    with pytest.raises(CodecChainError, match="bits 4 to 0 "):
-        chain(PackbitsCodec(first_bit=4), np.zeros(3, bool))
-    with pytest.raises(CodecChainError, match="only bool, integers"):
-        chain(PackbitsCodec(), np.zeros(3, "V3"))
-
-
-@pytest.mark.parametrize(
-    ("codec", "data", "message"),
-    [
-        (PackbitsCodec(), b"\1\2\3", "3 bytes instead of 2"),
-        (PackbitsCodec(), b"\1", "1 bytes instead of 2"),
-        (PackbitsCodec(), b"", "0 bytes instead of 2"),
-        (PackbitsCodec(), b"\0\x08", "bits after the last element are not 0"),
-        (PackbitsCodec("first_byte"), b"\4\0\0", "declares 4 bits instead of 5"),
-        (PackbitsCodec("last_byte"), b"\0\0\xff", "declares 255 bits instead of 5"),
-    ],
-    ids=str,
-)
-def test_damage(codec, data, message):
-    with pytest.raises(ChunkDecodeError, match=message):
-        codec.decode(data, representation(np.zeros(11, bool)))
 
 
 def test_memory_for_bits_is_limited(at_most):

@@ -1,33 +1,15 @@
-import itertools
 import json
 
 import numpy as np
 import pytest
 import zarr_core as zarr
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from zarr_codecs.transpose import TransposeCodec
 from zarr_core.extension import (
     ArrayRepresentation,
-    BasicIndexer,
-    CoordinateIndexer,
-    OrthogonalIndexer,
 )
 
 SHAPE = (2, 3, 4)
 ARRAY = np.arange(24).reshape(SHAPE)
-
-
-@pytest.mark.parametrize("order", [*itertools.permutations(range(3))])
-def test_definition_of_the_specification(order):
-    codec = TransposeCodec(order)
-    encoded = codec.encode(ARRAY, None)
-    representation = ArrayRepresentation(SHAPE, None, np.zeros(()))
-    assert codec.encoded_representation(representation).shape == encoded.shape
-    assert encoded.shape == tuple(SHAPE[axis] for axis in order)
-    for position in np.ndindex(SHAPE):
-        assert encoded[tuple(position[axis] for axis in order)] == ARRAY[position]
-    assert (codec.decode(encoded, representation) == ARRAY).all()
 
 
 def test_never_copies():
@@ -37,70 +19,12 @@ def test_never_copies():
     assert np.shares_memory(codec.decode(encoded, None), ARRAY)
 
 
-def test_no_dimensions():
-    codec = TransposeCodec([])
-    assert codec.encode(np.array(7), None) == 7
-    assert codec.encoded_part(BasicIndexer(()), np.array(7))[0] == BasicIndexer(())
-
-
 def test_keeps_the_rest_of_the_representation():
     fill_value = np.array(7)
     decoded = ArrayRepresentation(SHAPE, "type", fill_value, write_empty_chunks=True)
     encoded = TransposeCodec([0, 2, 1]).encoded_representation(decoded)
     assert (encoded.data_type, encoded.write_empty_chunks) == ("type", True)
     assert encoded.fill_value is fill_value
-
-
-def axis_slices(length):
-    return st.builds(
-        lambda start, more, step: slice(start, start + more, step),
-        st.integers(0, length - 1),
-        st.integers(0, 1),
-        st.integers(1, 3),
-    ) | st.just(slice(0, length, 1))
-
-
-def axis_indices(length, count=None):
-    sizes = {"max_size": 5} if count is None else {"min_size": count, "max_size": count}
-    return st.lists(st.integers(0, length - 1), **sizes).map(lambda items: np.array(items, np.intp))
-
-
-boxes = st.tuples(*map(axis_slices, SHAPE)).map(BasicIndexer)
-outers = st.tuples(*(axis_slices(length) | axis_indices(length) for length in SHAPE)).map(
-    OrthogonalIndexer
-)
-points = st.integers(0, 6).flatmap(
-    lambda count: st.tuples(*(axis_indices(length, count) for length in SHAPE)).map(
-        CoordinateIndexer
-    )
-)
-
-
-def take(array, selection):
-    if isinstance(selection, OrthogonalIndexer):
-        for axis, part in enumerate(selection.index):
-            array = array[(slice(None),) * axis + (part,)]
-        return array
-    return array[selection.index]
-
-
-@settings(max_examples=100, deadline=None)
-@given(selection=boxes | outers | points, order=st.permutations(range(3)))
-def test_part_of_the_encoded_chunk(selection, order):
-    codec = TransposeCodec(order)
-    part = np.full(selection.shape, -1)
-    encoded_selection, view = codec.encoded_part(selection, part)
-    assert type(encoded_selection) is type(selection)
-    assert view.shape == encoded_selection.shape
-    view[...] = take(codec.encode(ARRAY, None), encoded_selection)
-    assert (part == take(ARRAY, selection)).all()
-
-
-def test_rejects_a_chunk_of_another_rank():
-    with pytest.raises(ValueError, match="is for 2 dimensions, but the chunk has 3"):
-        TransposeCodec([1, 0]).encoded_representation(
-            ArrayRepresentation(SHAPE, None, np.zeros(()))
-        )
 
 
 @pytest.mark.parametrize(("letter", "order"), [("C", [0, 1, 2]), ("F", [2, 1, 0])])
@@ -144,18 +68,6 @@ def test_new_arrays_store_a_list(letter):
             store, shape=(4, 6, 8), chunks=SHAPE, dtype="i4", filters=[transpose], **options
         )
         assert f'"{letter}"' not in bytes(store["zarr.json"]).decode()
-
-
-def test_version_2_has_the_letters_as_its_order():
-    store = {}
-    zarr.create_array(
-        store,
-        data=ARRAY,
-        zarr_format=2,
-        filters=[{"name": "transpose", "configuration": {"order": "F"}}],
-    )
-    assert json.loads(bytes(store[".zarray"]))["order"] == "F"
-    assert (zarr.open_array(store)[...] == ARRAY).all()
 
 
 @pytest.mark.parametrize("order", ["f", "", "K", "10"])

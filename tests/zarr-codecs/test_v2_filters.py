@@ -197,14 +197,6 @@ def test_unknown_codec_error_contains_the_node():
         zarr.open(array.store, path="a/b")
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_pickle_is_disabled_at_any_position(place):
-    codecs = [{"id": "vlen-utf8"}, {"id": "zlib"}]
-    codecs.insert(place, {"id": "pickle", "protocol": 5})
-    with pytest.raises(UnknownExtensionError, match="can execute arbitrary code"):
-        make("|O", *codecs)
-
-
 def test_pickle_if_allowed():
     with override_extensions({"codec": {"numcodecs.pickle": PickleCodec}}):
         codec = make("|O", {"id": "pickle", "protocol": 5}, {"id": "base64"})
@@ -282,13 +274,6 @@ def test_invalid_configuration(dtype, codecs):
 def test_unsupported_elements(dtype, codecs, found):
     with pytest.raises(ValueError, match=r"does not match the elements|requires an object codec"):
         make(dtype, *codecs).check(plain_representation(np.zeros(2, found)))
-
-
-def test_is_a_value():
-    one, same = (make("<i4", {"id": "zlib", "level": 1}) for _ in range(2))
-    assert one == same
-    assert hash(one) == hash(same)
-    assert one != make("<i4", {"id": "zlib", "level": 2})
 
 
 @pytest.mark.parametrize("codec", ["gzip", "blosc", "zstd", "lz4", "zlib"])

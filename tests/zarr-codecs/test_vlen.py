@@ -148,13 +148,6 @@ def test_none_is_the_empty_string():
     assert [part.size for part in back] == [0, 0]
 
 
-def test_no_utf_8():
-    decoded = plain_representation(objects(["xx"]))
-    for damaged in (b"\xff\xfe", b"\xc3", b"\xed\xa0\x80"):
-        with pytest.raises(ChunkDecodeError, match="utf-8"):
-            VlenUtf8Codec().decode(struct.pack("<II", 1, len(damaged)) + damaged, decoded)
-
-
 def test_array_that_ends_within_an_element():
     decoded = plain_representation(objects([None]))
     with pytest.raises(ChunkDecodeError, match="element 0 has 3 bytes"):

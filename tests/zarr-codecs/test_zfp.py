@@ -14,7 +14,6 @@ from registered_codecs import chain, data_type, made, round_trip
 from zarr_codecs import _libzfp
 from zarr_codecs.zfp import ZfpCodec
 from zarr_core.config import config
-from zarr_core.errors import CodecChainError
 from zarr_core.extension import ChunkDecodeError, CodecError, ExtensionConfigurationError
 from zarr_core.registry import discovery
 
@@ -118,16 +117,6 @@ def test_unsigned_integers_as_those_with_a_sign(dtype):
     bound = chain(ZfpCodec("reversible"), array)
     with pytest.raises(CodecError, match=f"{largest + 1} is out of range: uint.* is stored as int"):
         bound.encode(array)
-
-
-def test_rejects_unsupported_data_types_and_shapes():
-    with pytest.raises(
-        CodecChainError, match="up to 4 dimensions are supported; use the codec resh"
-    ):
-        chain(ZfpCodec("reversible"), np.zeros((1,) * 5))
-    for dtype in ("?", "c8"):
-        with pytest.raises(CodecChainError, match="only the data types int32"):
-            chain(ZfpCodec("reversible"), np.zeros(3, dtype))
 
 
 @pytest.mark.parametrize(

@@ -45,23 +45,6 @@ def test_layout(part):
     assert zarr.create_array(shape=1, dtype=made.numpy_dtype).metadata.data_type.name == "struct"
 
 
-def test_forms_of_fill_values():
-    made = made_of("bfloat16")
-    value = made.fill_value_from_json(["-Infinity", "0xffc1"])
-    assert value.tobytes() == b"\x80\xff\xc1\xff"
-    assert made.fill_value_to_json(value) == ["-Infinity", "0xffc1"]
-    for wrong in (0, 1.0, "NaN", [0], [0, 0, 0], {"real": 0, "imag": 0}, None):
-        with pytest.raises(
-            ValueError, match="complex_bfloat16 must be a list of real and imaginary"
-        ):
-            made.fill_value_from_json(wrong)
-    for wrong in ([0, "nan"], [None, 0], [True, 0], [[0], 0]):
-        with pytest.raises(ValueError, match="fill value of type bfloat16"):
-            made.fill_value_from_json(wrong)
-    with pytest.raises(ValueError, match="float4_e2m1fn"):
-        made_of("float4_e2m1fn").fill_value_from_json(["NaN", 0])
-
-
 @pytest.mark.parametrize("part", ["bfloat16", "float16", "float8_e4m3"])
 def test_arguments(part):
     made = made_of(part)

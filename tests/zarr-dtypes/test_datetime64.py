@@ -6,15 +6,12 @@ import sys
 import numpy as np
 import pytest
 import zarr_core as zarr
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from zarr_core.errors import MetadataValidationError
 from zarr_core.extension import ExtensionDefinition, create_extension, data_type_for
 from zarr_dtypes.datetime64 import DateTime64
 from zarr_dtypes.timedelta64 import TimeDelta64
 
 UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"]
-COUNTS = st.integers(-(2**63), 2**63 - 1)
 
 
 @pytest.mark.parametrize("scale_factor", [1, 10, 2**31 - 1])
@@ -52,26 +49,6 @@ def test_the_spelling_of_a_document_stays():
     array.attrs["a"] = 1
     assert '"μs"'.encode() in array.store.get("zarr.json")
     assert array.dtype == "M8[us]"
-
-
-@settings(max_examples=50, deadline=None)
-@given(count=COUNTS, unit=st.sampled_from(UNITS))
-def test_fill_values_are_exact(count, unit):
-    for data_type in (DateTime64(unit, 7), TimeDelta64(unit, 7)):
-        value = data_type.fill_value_from_json(count)
-        assert int(value.view("i8")) == count
-        expected = "NaT" if count == -(2**63) else count
-        assert data_type.fill_value_to_json(value) == expected
-        assert data_type.fill_value_from_json(expected).view("i8") == count
-
-
-@pytest.mark.parametrize(
-    "value", [1.0, True, None, "nat", "0", "2020-01-01", 2**63, -(2**63) - 1, [0], {}]
-)
-def test_invalid_fill_value(value):
-    for data_type in (DateTime64("s"), TimeDelta64("s")):
-        with pytest.raises(ValueError, match=r'64 must be "NaT" or an integer'):
-            data_type.fill_value_from_json(value)
 
 
 def test_unwritten_times_are_not_a_time():
@@ -164,17 +141,6 @@ def test_parts_of_large_raw_chunks_of_generic_times():
     array[...] = values
     assert array[5:9].view("i8").tolist() == [5, 6, 7, 8]
     assert array.vindex[[40000, 3]].view("i8").tolist() == [40000, 3]
-
-
-@pytest.mark.parametrize("order", "<>")
-@pytest.mark.parametrize("layout", [{"chunks": 3}, {"chunks": 2, "shards": 4}])
-def test_durations_round_trip(order, layout):
-    values = np.array([-5, 0, 5, 2**62, -(2**63), 7, 1], "i8").view("m8[25s]")
-    array = zarr.create_array(data=values.astype(f"{order}m8[25s]"), **layout)
-    assert array.metadata.data_type.configuration == {"unit": "s", "scale_factor": 25}
-    assert array[...].tobytes() == values.tobytes()
-    assert array[...].dtype == "m8[25s]"
-    assert array[1:6:2].tobytes() == values[1:6:2].tobytes()
 
 
 def test_units_are_converted_as_numpy_does():

@@ -19,13 +19,6 @@ FLOATS = [
 ]  # fmt: skip
 INTEGERS = ["int2", "int4", "uint2", "uint4"]
 NAMES = [*FLOATS, *INTEGERS]
-LAYOUTS = {
-    "edges": {"chunks": (2, 3)},
-    "shards": {"chunks": (2, 2), "shards": (4, 4)},
-    "raw": {"chunks": (5, 7), "compressors": None},
-    "turned": {"chunks": (3, 7), "filters": [{"name": "transpose",
-                                              "configuration": {"order": [1, 0]}}]},
-}  # fmt: skip
 
 
 def values_of(name, shape=(5, 7)):
@@ -39,36 +32,6 @@ def values_of(name, shape=(5, 7)):
 
 def same(left, right):
     return (left.shape, left.dtype, left.tobytes()) == (right.shape, right.dtype, right.tobytes())
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", NAMES)
-def test_elements_round_trip(name, layout):
-    values = values_of(name)
-    for order in ("little", "big"):
-        array = zarr.create_array(
-            shape=(5, 7), dtype=values.dtype, fill_value=values[4, 6], **LAYOUTS[layout],
-            serializer={"name": "bytes", "configuration": {"endian": order}},
-        )  # fmt: skip
-        assert array.metadata.data_type.to_json() == name
-        assert same(array[...], np.broadcast_to(values[4, 6], (5, 7)).copy())
-        array[...] = values
-        for selection in (np.s_[...], np.s_[1:4, ::2], np.s_[3], np.s_[::-2, 5], np.s_[:, [6, 0]]):
-            assert same(array[selection], values[selection])
-        assert array[2, 3].tobytes() == values[2, 3].tobytes()
-        assert array[2, 3].dtype == values.dtype
-        assert same(array.vindex[[4, 0], [1, 6]], values[[4, 0], [1, 6]])
-        array[1:3, 2:5] = values[:2, :3]
-        changed = values.copy()
-        changed[1:3, 2:5] = values[:2, :3]
-        assert same(array[...], changed)
-        assert same(zarr.open(array.store)[...], changed)
-        out = np.empty((5, 7), "f8")
-        with np.errstate(invalid="ignore"):
-            array.get_basic_selection(..., out=out)
-            assert np.array_equal(out, changed.astype("f8"), equal_nan=True)
-        array.resize(7, 7)
-        assert same(array[5:], np.broadcast_to(values[4, 6], (2, 7)).copy())
 
 
 @pytest.mark.parametrize("order", ["little", "big"])

@@ -96,32 +96,6 @@ def test_fill_values_in_json():
     assert array[...].tobytes() == value.tobytes() * 3
 
 
-def test_a_fill_value_of_packed_bytes_is_little_endian():
-    data_type = made(field("a", "int16"), field("b", "uint8"))
-    value = data_type.fill_value_from_json("AQID")
-    assert value[()].tolist() == (0x0201, 3)
-    assert value.dtype.isnative
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ({"a": 1}, "exactly the members"),
-        ({"a": 1, "b": 2, "c": 3}, "differs in 'c'"),
-        ({"a": 1.5, "b": 2}, "field 'a'.*int16"),
-        ({"a": 1, "b": 256}, "field 'b'.*uint8"),
-        ("AQI=", "3 bytes cannot hold 2"),
-        ("!", "base64"),
-        ([1, 2], "an object"),
-        (0, "an object"),
-        (None, "an object"),
-    ],
-)
-def test_invalid_fill_value(value, message):
-    with pytest.raises(ValueError, match=message):
-        made(field("a", "int16"), field("b", "uint8")).fill_value_from_json(value)
-
-
 @pytest.mark.parametrize(
     "value",
     [
@@ -255,11 +229,6 @@ def test_definitions_that_are_rejected(fields, pointer, message):
     assert pointer in {problem.pointer for problem in caught.value.problems} | {
         caught.value.location.rpartition(" ")[2]
     }
-
-
-def test_fields_of_unknown_types_say_where():
-    with pytest.raises(UnknownExtensionError, match="/data_type/configuration/fields/1/data_type"):
-        made(field("a", "int8"), field("b", "nobody.knows"))
 
 
 @pytest.mark.parametrize("levels", [55, 80])

@@ -11,19 +11,6 @@ import pytest
 import zarr
 import zarr_core
 
-NEWER = tuple(map(int, zarr.__version__.split(".")[:2])) >= (3, 2)
-"""Whether zarr-python writes ``struct``, and knows the byte order of its fields."""
-
-RECORD = [("id", "i4"), ("at", "M8[s]"), ("inner", [("name", "S3"), ("ok", "?")]), ("x", "f8")]
-
-
-VALUES = np.zeros((5, 7), RECORD)
-VALUES["id"] = VALUES["x"] = np.arange(35).reshape(5, 7)
-VALUES["at"] = VALUES["id"].astype("i8").view("M8[s]")
-VALUES["at"][0, 3] = "NaT"
-VALUES["inner"]["name"] = VALUES["id"].astype("S2")
-VALUES["inner"]["ok"] = VALUES["id"] % 2
-
 
 def same(left, right):
     return (
@@ -46,33 +33,6 @@ def quiet():
 
 
 FIXED = ["M8[ns]", "M8[10us]", "M8[Y]", "m8[s]", "m8[7W]", "U4", "S5", "V3", "S1", "U1"]
-LAYOUTS = {
-    "edges": {"chunks": (2, 3)},
-    "shards": {"chunks": (2, 2), "shards": (4, 4)},
-    "raw": {"chunks": (5, 7), "compressors": None},
-}
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("order", ["little", "big"])
-def test_their_records_are_read(tmp_path, order, layout):
-    if not NEWER and order == "big":
-        pytest.skip("zarr-python 3.1 writes fields as they are in memory, whatever it is told")
-    if not NEWER and layout == "shards":
-        pytest.skip("zarr-python 3.1 cannot put elements in shards that it cannot hash")
-    arguments = {"serializer": zarr.codecs.BytesCodec(endian=order)} if NEWER else {}
-    array = zarr.create_array(
-        tmp_path, shape=VALUES.shape, dtype=VALUES.dtype, fill_value=VALUES[1, 1], **arguments,
-        **LAYOUTS[layout],
-    )  # fmt: skip
-    array[1:] = VALUES[1:]
-    ours = zarr_core.open(tmp_path)
-    assert ours.metadata.data_type.name == ("struct" if NEWER else "structured")
-    assert ours.fill_value == VALUES[1, 1]
-    assert same(ours[...], np.asarray(array[...]))
-    assert same(ours["at"], np.ascontiguousarray(np.asarray(array[...])["at"]))
-    ours[0] = VALUES[0]
-    assert same(np.asarray(zarr.open_array(tmp_path)[...]), VALUES)
 
 
 FILLS = [

@@ -141,19 +141,6 @@ def test_attributes_may_hold_what_json_has_not():
     assert open_a(array.store).attrs["y"] == -np.inf
 
 
-@pytest.mark.parametrize(
-    ("name", "typestr"),
-    [("bool", "|b1"), ("i1", "|i1"), ("u1", "|u1"), ("|b1", "|b1"), ("<f8", "<f8"), (">u2", ">u2")],
-)
-def test_core_data_types(name, typestr):
-    store = store_2021(data_type=name, fill_value=None)
-    array = open_a(store)
-    values = ramp((4, 6)).astype(typestr)
-    array[...] = values
-    assert array.dtype == np.dtype(typestr).newbyteorder("=")
-    assert bytes(store.get("data/root/a/c1/1")) == np.ascontiguousarray(values[2:, 3:]).tobytes()
-
-
 @pytest.mark.parametrize("name", ["int33", "<i3", "|O", 3, {"type": "<i4"}, {"extension": "x"}])
 def test_data_types_that_are_none(name):
     with pytest.raises(MetadataValidationError, match=r"data_type|filters"):
@@ -193,23 +180,6 @@ def test_the_uri_of_an_extension_does_not_matter():
         assert open_a(store_2021(data_type=described)).dtype == "M8[s]"
 
 
-@pytest.mark.parametrize("name", ["gzip", "zlib", "bz2", "lzma", "lz4", "zstd", "blosc"])
-def test_compressors(name):
-    codec = numcodecs.get_codec({"id": name})
-    configuration = {key: value for key, value in codec.get_config().items() if key != "id"}
-    store = store_2021(compressor=compressor(name, **configuration))
-    store.set("data/root/a/c1/1", codec.encode(ramp((2, 3)) + 1))
-    array = open_a(store)
-    assert array[...].sum() == 21
-    array[...] = ramp((4, 6))
-    stored = numcodecs.get_codec({"id": name, **configuration}).decode(
-        bytes(store.get("data/root/a/c1/1"))
-    )
-    assert bytes(stored) == np.ascontiguousarray(ramp((4, 6))[2:, 3:]).tobytes()
-    array.attrs["x"] = 1
-    assert document_of(store, KEY)["compressor"] == compressor(name, **configuration)
-
-
 def test_a_compressor_may_be_missing_or_null():
     for given in (..., None):
         array = open_a(store_2021(compressor=given))
@@ -236,29 +206,6 @@ def test_compressors_of_no_form(given):
 def test_the_example_of_the_other_text_is_read_here_too():
     found = metadata_of("draft-2021", compressor={**GZIP, "codec": f"{SPEC}codecs/gzip/1.0"})
     assert found.codecs[-1] == ExtensionDefinition("gzip", {"level": 1})
-
-
-@pytest.mark.parametrize(
-    ("dtype", "fill_value", "expected"),
-    [
-        ("<f4", "NaN", np.nan),
-        ("<f8", "Infinity", np.inf),
-        ("<f8", "-Infinity", -np.inf),
-        ({"extension": COMPLEX, "type": "<c8"}, [1, "NaN"], complex(1, np.nan)),
-        ({"extension": STRING_URL, "type": "|S4"}, "YWI=", b"ab"),
-        ({"extension": TIMES, "type": "<M8[s]"}, 5, np.datetime64(5, "s")),
-        ("<i4", None, None),
-    ],
-)
-def test_fill_values_are_those_of_version_2(dtype, fill_value, expected):
-    array = open_a(store_2021(data_type=dtype, fill_value=fill_value))
-    if expected is None:
-        assert array.fill_value is None
-    else:
-        assert np.array_equal(array[0, :1], np.array([expected], array.dtype), equal_nan=(
-            array.dtype.kind in "fc"))  # fmt: skip
-    array.attrs["x"] = 1
-    assert document_of(array.store, KEY)["fill_value"] == fill_value
 
 
 def test_the_layout_is_C_or_F():

@@ -1,8 +1,5 @@
 """Metadata documents of arrays and groups in the draft of December 2022."""
 
-import json
-
-import numpy as np
 import pytest
 import zarr_core as zarr
 from draft_stores import (
@@ -12,7 +9,6 @@ from draft_stores import (
     document_of,
     metadata_of,
     open_a,
-    ramp,
     store_of,
 )
 from zarr_core.errors import (
@@ -60,13 +56,6 @@ def test_chunks_of_a_dimension_without_elements_may_have_none():
     assert open_a(array.store)[...].sum() == 90
 
 
-def test_an_edge_is_filled_with_the_fill_value():
-    array = open_a(array_store(shape=[3, 4], fill_value=7))
-    array[...] = 1
-    edge = np.frombuffer(array.store.get("data/a/c1/1"), "<i4").reshape(2, 3)
-    assert edge.tolist() == [[1, 7, 7], [7, 7, 7]]
-
-
 @pytest.mark.parametrize(
     ("changes", "pointers"),
     [
@@ -85,29 +74,6 @@ def test_every_problem_is_reported(changes, pointers):
 
 
 # --- unchanged members ---
-
-
-def test_unchanged_metadata_is_preserved():
-    odd = {
-        "attributes": {"z": 1, "a": [1.0, 1]},
-        "fill_value": "0x00000007",
-        "extensions": [],
-        "storage_transformers": [],
-        "chunk_memory_layout": "F",
-        "codecs": [{"type": f"{SPEC}codec/gzip"} | {"configuration": {"level": 9}}],
-        "chunk_grid": {"separator": "/", "chunk_shape": [2, 3], "type": "regular"},
-        "data_type": ">i4",
-        "shape": [4, 6],
-    }
-    store = store_of({"meta/a.array.json": odd})
-    array = open_a(store)
-    assert json.dumps(array.stored.format.to_json(array.metadata)["array"]) == json.dumps(odd)
-    array.resize((8, 6))
-    array.attrs["a"] = 2
-    changed = {**odd, "shape": [8, 6], "attributes": {"z": 1, "a": 2}}
-    assert json.dumps(document_of(store, "meta/a.array.json")) == json.dumps(changed)
-    array[...] = ramp((8, 6))
-    assert open_a(store)[...].tolist() == ramp((8, 6)).tolist()
 
 
 def test_a_change_of_one_member_changes_what_belongs_to_it():

@@ -27,7 +27,6 @@ URIS = {
 ENTRIES = {"draft": TEXT, "draft-2021": DIALECT}
 PREFIX = {"draft": "data/a/", "draft-2021": "data/root/a/"}
 KEY = {"draft": "meta/a.array.json", "draft-2021": "meta/root/a.array.json"}
-NO_CHUNK = 2**64 - 1
 
 
 def sharding(*counts, uri=URIS["draft"], **changes):
@@ -40,38 +39,6 @@ def sharded(name="draft", **changes):
     grid = {"type": "regular", "chunk_shape": [2, 2], "separator": "/"}
     given = {"storage_transformers": transformers, "chunk_grid": grid, **changes}
     return array_store(ENTRIES[name], **given)
-
-
-def index_of(shard, count):
-    return np.frombuffer(bytes(shard)[-16 * count :], "<u8").reshape(count, 2).tolist()
-
-
-@pytest.mark.parametrize("name", URIS)
-def test_a_shard_has_its_chunks_and_their_index_at_the_end(name):
-    store = sharded(name)
-    array = open_a(store)
-    assert (array.chunks, array.shards) == ((2, 2), (4, 4))
-    array[...] = ramp((4, 6)) + 1
-    shard = bytes(store.get(f"{PREFIX[name]}c0/0"))
-    assert len(shard) == 4 * 16 + 4 * 16, "no checksum"
-    for number, (i, j) in enumerate([(0, 0), (0, 2), (2, 0), (2, 2)]):
-        start, length = index_of(shard, 4)[number]
-        chunk = np.frombuffer(shard[start : start + length], "<i4").reshape(2, 2)
-        assert chunk.tolist() == (ramp((4, 6)) + 1)[i : i + 2, j : j + 2].tolist()
-    # Chunks outside the array have entries as well.
-    assert index_of(store.get(f"{PREFIX[name]}c0/1"), 4)[1::2] == [[NO_CHUNK, NO_CHUNK]] * 2
-
-
-@pytest.mark.parametrize("name", URIS)
-def test_missing_chunks_are_the_fill_value(name):
-    store = sharded(name, fill_value=9)
-    array = open_a(store)
-    array[2:4, 2:4] = 5
-    pairs = index_of(store.get(f"{PREFIX[name]}c0/0"), 4)
-    assert pairs[:3] == [[NO_CHUNK, NO_CHUNK]] * 3
-    assert open_a(store)[:, :4].sum() == 4 * 5 + 12 * 9
-    array[2:4, 2:4] = 9
-    assert not [key for key in store.list() if key.startswith(PREFIX[name])]
 
 
 @pytest.mark.parametrize("name", URIS)

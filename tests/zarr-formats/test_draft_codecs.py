@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 
-import numcodecs
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -29,8 +28,6 @@ from zarr_core.extension import (
     BytesToBytesCodec,
     ExtensionDefinition,
 )
-
-BLOSC = {"cname": "lz4", "clevel": 1, "shuffle": 1, "blocksize": 0}
 
 
 def codec(name, /, **configuration):
@@ -58,31 +55,6 @@ def test_other_forms_of_the_uri_are_read(uri):
 def test_unknown_codecs_are_rejected(uri):
     with pytest.raises(UnknownExtensionError, match=uri):
         open_a(array_store(codecs=[{"type": uri}]))
-
-
-@pytest.mark.parametrize(
-    ("shuffle", "dtype", "expected"),
-    [
-        (0, "int32", "noshuffle"),
-        (1, "int32", "shuffle"),
-        (2, "int32", "bitshuffle"),
-        (-1, "int32", "shuffle"),
-        (-1, "int8", "bitshuffle"),
-    ],
-)
-def test_blosc(shuffle, dtype, expected):
-    described = codec("blosc", **{**BLOSC, "shuffle": shuffle})
-    array = open_a(array_store(codecs=[described], data_type=dtype))
-    assert array.metadata.codecs[1].configuration == {
-        "cname": "lz4", "clevel": 1, "shuffle": expected, "blocksize": 0,
-        "typesize": array.dtype.itemsize,
-    }  # fmt: skip
-    values = ramp((4, 6), array.dtype)
-    array[...] = values
-    stored = bytes(array.store.get("data/a/c1/1"))
-    assert numcodecs.Blosc().decode(stored) == values[2:, 3:].tobytes()
-    array.attrs["x"] = 1
-    assert document_of(array.store, "meta/a.array.json")["codecs"] == [described]
 
 
 @pytest.mark.parametrize("configuration", [{}, {"endian": "middle"}, {"endian": 1}])
@@ -168,18 +140,6 @@ def test_codecs_of_other_uris_are_written():
         written = document_of(store, "meta/a.array.json")["codecs"]
         assert written == [{"type": uri} for uri in given]
         assert open_a(store)[...].tolist() == ramp((4, 6)).tolist()
-
-
-def test_written_metadata():
-    store = store_of({}, None)
-    zarr.create_array(
-        store, path="a", data=ramp((4, 6), ">i4"), chunks=(2, 3), zarr_format="draft", order="F",
-        compressors=[{"name": "gzip", "configuration": {"level": 3}}],
-    )  # fmt: skip
-    document = document_of(store, "meta/a.array.json")
-    assert document["codecs"] == [BIG, codec("gzip", level=3)]
-    assert (document["chunk_memory_layout"], document["data_type"]) == ("F", "int32")
-    assert open_a(store)[...].tolist() == ramp((4, 6)).tolist()
 
 
 def test_new_arrays_are_compressed_by_blosc():

@@ -21,9 +21,6 @@ from hypothesis import strategies as st
 from zarr_core import messages
 from zarr_core.config import config
 from zarr_core.errors import (
-    ExtensionError,
-    MetadataError,
-    MetadataValidationError,
     StoreReadOnlyError,
     UnknownExtensionError,
 )
@@ -77,15 +74,6 @@ def test_the_endian_codec_outweighs_a_typestr():
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["int128", "<M8[ns]", "<U4", "|S5", "|O", "text", "<f16", "f8", "string", "r", "float8_e4m3"],
-)
-def test_names_of_no_core_data_type(name):
-    with pytest.raises((ExtensionError, MetadataValidationError), match="data.type"):
-        open_a(array_store(data_type=name))
-
-
-@pytest.mark.parametrize(
     ("fields", "dtype"),
     [
         (
@@ -106,20 +94,6 @@ def test_structures(fields, dtype):
     dtype = np.dtype(dtype)
     store = array_store(data_type=extension("struct", fields), fill_value=None)
     check(store, dtype, some(dtype))
-
-
-@pytest.mark.parametrize(
-    ("name", "kinds"),
-    [
-        ("datetime", ["M8[ns]", "<M8", "<M8[]", "<M8[x]", "|M8[ns]", "<i8", 8, None, []]),
-        ("string", ["S", "S0", "U3", "<S3x", "<f8", "<U99999999", "|V3"]),
-        ("struct", [[], [["a"]], [["a", "<i4"], ["a", "<i4"]], [["a", "|O"]], "<i4"]),
-    ],
-)
-def test_types_of_no_form(name, kinds):
-    for kind in kinds:
-        with pytest.raises(MetadataValidationError, match="/data_type/type"):
-            open_a(array_store(data_type=extension(name, kind), fill_value=None))
 
 
 @pytest.mark.parametrize("kind", ["<c8", ">c16", "complex64"])
@@ -206,68 +180,6 @@ NUMBERS = [
 
 def fill_of(name, value):
     return open_a(array_store(data_type=name, fill_value=value)).fill_value
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("bool", True, True),
-        ("bool", "0b00000001", True),
-        ("bool", "0x00", False),
-        ("int8", -128, -128),
-        ("int8", "0b10000000", -128),
-        ("int16", "0xffFE", -2),
-        ("uint16", "0x0102", 0x0102),
-        ("uint64", 2**64 - 1, 2**64 - 1),
-        ("int64", -(2**63), -(2**63)),
-        ("float64", 0.1, 0.1),
-        ("float32", 7, 7.0),
-        ("float64", "+Infinity", np.inf),
-        ("float16", "-Infinity", -np.inf),
-        ("float64", "0x400921fb54442d18", np.pi),
-        ("float16", "0b0011110000000001", np.float16(1.001)),
-        ("complex128", [1.5, -2], 1.5 - 2j),
-        ("complex64", ["+Infinity", "0xbf800000"], complex(np.inf, -1)),
-        ("complex64", "0x3f800000c0000000", 1 - 2j),
-    ],
-)
-def test_forms_of_fill_values(name, value, expected):
-    found = fill_of(name, value)
-    assert found == expected
-    assert np.asarray(found).dtype == np.dtype(name)
-
-
-def test_not_a_number_and_its_payloads():
-    assert np.isnan(fill_of("float32", "NaN"))
-    for name, digits in (("float32", "ffc00001"), ("float64", "7ff4000000000001")):
-        found = np.asarray(fill_of(name, f"0x{digits}"))
-        assert found.tobytes()[::-1].hex() == digits
-
-
-def test_raw_bits_are_digits():
-    assert bytes(fill_of("r24", "0x01ff01")) == b"\x01\xff\x01"
-    assert bytes(fill_of("r16", "0b0000000111111111")) == b"\x01\xff"
-
-
-INVALID = {
-    "int32": ["0x7", "0x0000000007", 2**31, 1.5, 1.0, True, "7", "NaN", "0xgg000000"],
-    "int8": ["0b1"],
-    "uint8": [-1],
-    "bool": ["0x02", 1, "true"],
-    "float32": [True, "nan", [1]],
-    "float64": ["0x7fc00000"],
-    "complex64": ["0x3f800000", 1, [1], [1, None]],
-    "r24": ["0x0102", "abc", {"a": 1}],
-    "r80000000": ["0x00"],
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [(name, value) for name in INVALID for value in INVALID[name]]
-)
-def test_invalid_value_of_the_type(name, value):
-    with pytest.raises(MetadataError, match="/fill_value"):
-        open_a(array_store(data_type=name, fill_value=value))
 
 
 @pytest.mark.parametrize(
@@ -425,21 +337,3 @@ def test_fallback_array_is_not_written():
     with pytest.raises(StoreReadOnlyError):
         array[0, 0] = 5
     assert bytes(store.get("data/a/c0/0")) == before
-
-
-def test_documents_keep_type_and_fallbacks():
-    described = {"extension": DATETIME, "type": "<M8[ns]", "fallback": ["int64", "r64"]}
-    array = open_a(array_store(data_type=described))
-    assert array.dtype == "M8[ns]", "the type itself is known"
-    array.attrs["x"] = 1
-    assert document_of(array.store, "meta/a.array.json")["data_type"] == described
-    format_ = array.stored.format
-    written = format_.to_json(array.metadata.replace(document=None))["array"]
-    assert written["data_type"] == described
-
-
-def test_the_byte_order_is_that_of_the_fallback():
-    store = unknown(">i4")
-    store.set("data/a/c0/0", ramp((2, 3), ">i4").tobytes())
-    with config.set(fallback="use"):
-        assert open_a(store)[1, 2] == 5

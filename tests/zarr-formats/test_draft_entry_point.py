@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 import zarr_core as zarr
-from draft_stores import ARRAY, DIALECT, EXTENSION, SPEC, TEXT, array_store, open_a, store_of
+from draft_stores import ARRAY, DIALECT, EXTENSION, TEXT, array_store, open_a, store_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import (
@@ -26,43 +26,6 @@ def test_a_new_hierarchy_has_an_entry_point(name):
     store = store_of({}, None)
     zarr.create_group(store, zarr_format=name)
     assert json.loads(bytes(store.get("zarr.json"))) == FORMATS[name]
-
-
-@pytest.mark.parametrize("entry", FORMATS.values())
-def test_the_entry_point_tells_the_format(entry):
-    array = open_a(array_store(entry))
-    assert FORMATS[array.stored.format.name] is entry
-    assert array[0, 0] == 0
-
-
-@pytest.mark.parametrize("entry", FORMATS.values(), ids=FORMATS)
-@pytest.mark.parametrize(
-    ("member", "value", "message"),
-    [
-        ("metadata_encoding", ..., "/metadata_encoding: is missing"),
-        ("extensions", ..., "/extensions: is missing"),
-        ("zarr_format", "core/4.0", "is version 4.0, .*must be version 3"),
-        ("zarr_format", "core/30.0", "is version 30.0, .*must be version 3"),
-        ("zarr_format", "core/3", "must be the URI of a Zarr core"),
-        ("zarr_format", "core/3.0/x", "must be the URI of a Zarr core"),
-        ("colour", "blue", "/colour: is not a known member"),
-    ],
-)
-def test_messages_about_members(entry, member, value, message):
-    if member == "zarr_format":
-        value = entry["zarr_format"].replace("core/3.0", value)
-    changed = {key: item for key, item in {**entry, member: value}.items() if item is not ...}
-    with pytest.raises(MetadataError, match=message):
-        open_a(array_store(changed))
-
-
-def test_minor_versions_may_have_what_is_not_known():
-    later = {**TEXT, "zarr_format": f"{SPEC}core/3.1", "colour": "blue"}
-    array = open_a(array_store(later, shade=1))
-    array.attrs["x"] = 2
-    stored = json.loads(bytes(array.store.get("meta/a.array.json")))
-    assert stored == {**ARRAY, "shade": 1, "attributes": {"x": 2}}
-    assert open_a(array.store).stored.format.to_json(array.metadata)["minor"] == 1
 
 
 def test_the_metadata_key_suffix_is_used():
@@ -101,14 +64,6 @@ def test_suffixes_that_cannot_be_part_of_a_key(suffix):
         open_a(array_store({**TEXT, "metadata_encoding": encoding}))
     with pytest.raises(MetadataValidationError, match="/metadata_encoding"):
         new_entry_point(metadata_key_suffix=suffix)
-
-
-def test_other_encodings_are_rejected():
-    encoding = {"extension": EXTENSION, "type": "xml", "metadata_key_suffix": ".xml"}
-    with pytest.raises(UnknownExtensionError, match=EXTENSION):
-        open_a(array_store({**TEXT, "metadata_encoding": encoding}))
-    with pytest.raises(UnknownExtensionError, match=EXTENSION):
-        open_a(array_store({**DIALECT, "metadata_encoding": EXTENSION}))
 
 
 class Python(MetadataEncoding):

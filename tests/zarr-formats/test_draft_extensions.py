@@ -58,23 +58,6 @@ def test_an_extension_that_must_be_understood_is_rejected(store_with):
         assert sorted(zarr.open_group(store)) == ["a"]
 
 
-@pytest.mark.parametrize(
-    "extension",
-    [
-        {"must_understand": False},
-        {"extension": EXTENSION},
-        {"extension": EXTENSION, "must_understand": "false"},
-        {"extension": EXTENSION, "must_understand": 0},
-        {"extension": "foo", "must_understand": False},
-        {"extension": EXTENSION, "must_understand": False, "colour": "blue"},
-        EXTENSION,
-    ],
-)
-def test_extensions_have_two_members_and_may_have_a_third(extension):
-    with pytest.raises(MetadataValidationError, match="/extensions/0"):
-        open_a(STORES["entry point"](extension))
-
-
 @pytest.mark.parametrize("place", ["entry point", "array"])
 def test_an_extension_is_there_once(place):
     with pytest.raises(MetadataValidationError, match="/extensions/1: is a duplicate"):

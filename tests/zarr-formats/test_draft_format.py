@@ -63,36 +63,12 @@ def test_keys_of_no_document():
         assert layout.node(key, ".json") is None
 
 
-@pytest.mark.parametrize(("name", "key"), [("draft", "data/a/c"), ("draft-2021", "data/root/a/c0")])
-def test_the_chunk_of_an_array_without_dimensions(name, key):
-    store = store_of({}, None)
-    array = zarr.create_array(store, path="a", data=np.float64(2.5), zarr_format=name)
-    assert store.get(key)
-    assert zarr.open(store, path="a")[...] == 2.5
-    assert array.nchunks_initialized == 1
-
-
-@pytest.mark.parametrize("name", LAYOUTS)
-def test_a_separator_may_be_asked_for_in_the_words_of_version_3(name):
-    store = store_of({}, None)
-    asked = {"name": "default", "separator": "."}
-    array = zarr.create_array(
-        store, data=ramp((4, 4)), chunks=2, zarr_format=name, chunk_key_encoding=asked
-    )
-    assert store.get(f"{array.stored.format.chunk_prefix('')}c1.1")
-
-
 def test_names_that_only_the_final_version_reserves():
     store = store_of({})
     for name in ("__x", "zarr.json"):
         zarr.create_array(store, path=name, data=ramp((2,)))
         assert zarr.open(store, path=name)[...].tolist() == [0, 1]
     assert sorted(zarr.open_group(store)) == ["__x", "zarr.json"]
-
-
-def test_the_example_of_the_text():
-    assert DraftEncoding().encode((1, 23, 45)) == "c1/23/45"
-    assert DraftEncoding().encode(()) == "c"
 
 
 @pytest.mark.parametrize("configuration", [{"separator": "-"}, {"scalar": "0"}, {"colour": 1}])
@@ -213,12 +189,6 @@ def test_no_groups_are_created_to_lead_to_a_node(name):
     assert list(zarr.open_group(store, path="a")) == ["b", "d"]
 
 
-def test_a_group_document(name):
-    store = store_of({}, None)
-    zarr.create_group(store, path="g", zarr_format=name, attributes={"spam": "ham"})
-    assert document_of(store, f"{META[name]}g.group.json") == {"attributes": {"spam": "ham"}}
-
-
 def test_an_implied_group_can_be_made_explicit(name):
     store = hierarchy(name, ["g/a"])
     with pytest.raises(NodeExistsError):
@@ -227,17 +197,6 @@ def test_an_implied_group_can_be_made_explicit(name):
     assert list(zarr.open_group(store, path="g")) == ["a"]
     with pytest.raises(NodeExistsError):
         zarr.create_group(store, path="g")
-
-
-def test_attributes_make_an_implied_group_explicit(name):
-    store = hierarchy(name, ["g/a"])
-    group = zarr.open_group(store, path="g")
-    group.attrs["x"] = 1
-    assert document_of(store, f"{META[name]}g.group.json") == {"attributes": {"x": 1}}
-    assert dict(zarr.open_group(store, path="g").attrs) == {"x": 1}
-    root = zarr.open_group(store)
-    root.attrs["y"] = 2
-    assert dict(zarr.open_group(store).attrs) == {"y": 2}
 
 
 def test_overwriting_removes_nothing_else(name):
@@ -281,13 +240,6 @@ def test_the_other_draft_is_rejected():
 
 
 # --- removing ---
-
-
-def test_erasing_the_last_of_an_implied_group_erases_the_group(name):
-    store = hierarchy(name, ["g/a", "h"])
-    del zarr.open_group(store)["g/a"]
-    assert list(zarr.open_group(store)) == ["h"]
-    assert "g" not in zarr.open_group(store)
 
 
 def test_overwriting_the_root_keeps_the_entry_point(name):

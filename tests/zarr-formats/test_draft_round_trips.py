@@ -100,6 +100,9 @@ def test_documents_are_lossless(node, attributes):
     changed = format_.to_json(metadata.replace(attributes=attributes))["array"]
     assert json.dumps(changed) == json.dumps({**document, "attributes": attributes})
     assert format_.from_json({"array": changed}, Location("test")).attributes == attributes
+    longer = tuple(length + 1 for length in metadata.shape)
+    grown = format_.to_json(metadata.replace(shape=longer))["array"]
+    assert json.dumps(grown) == json.dumps({**document, "shape": list(longer)})
 
 
 @given(NODES)

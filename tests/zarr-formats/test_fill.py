@@ -90,14 +90,6 @@ def test_records_are_base64_of_their_bytes_in_their_byte_order(order):
     assert fill_to_v2(found, dtype) == base64_of(value.tobytes())
 
 
-def test_records_of_several_byte_orders():
-    dtype = read_dtype(RECORD)
-    value = np.array((7, [1.5, 2.5], b"xy"), dtype.numpy_dtype())
-    found, _ = fill_from_v2(base64_of(value.tobytes()), dtype)
-    assert (found["a"], found["b"]) == (7, [1.5, 2.5])
-    assert fill_to_v2(found, dtype) == base64_of(value.tobytes())
-
-
 def test_objects():
     text, data = (read_dtype("|O", object_codec=name) for name in ("vlen-utf8", "vlen-bytes"))
     assert fill_from_v2("ab", text) == ("ab", False)

@@ -32,22 +32,6 @@ def written(metadata):
     return N5().to_json(metadata)["attributes.json"]
 
 
-def test_metadata_of_document():
-    metadata = read(DOCUMENT)
-    assert metadata.shape == (5, 4, 3)
-    assert metadata.data_type.name == "uint16"
-    assert metadata.chunk_grid.configuration == {"chunk_shape": [3, 2, 1]}
-    assert metadata.chunk_key_encoding.name == "n5"
-    assert metadata.attributes == {"mine": {"deep": [1, 2.5]}}
-    assert metadata.fill_value == 0
-    (codec,) = metadata.codecs
-    assert codec.name == "n5.block"
-    assert codec.configuration["codecs"] == [
-        {"name": "bytes", "configuration": {"endian": "big"}},
-        {"name": "gzip", "configuration": {"level": 6}},
-    ]
-
-
 @pytest.mark.parametrize(
     "document",
     [

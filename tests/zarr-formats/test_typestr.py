@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 from zarr_core.extension import ExtensionDefinition, MetadataValidationError, create_extension
 from zarr_formats.typestr import LARGEST, read_dtype, write_dtype
 
-SIMPLE = {
-    "|b1": "bool", "|i1": "int8", "<i2": "int16", ">i4": "int32", "<i8": "int64", "|u1": "uint8",
-    ">u2": "uint16", "<u4": "uint32", "<u8": "uint64", "<f2": "float16", ">f4": "float32",
-    "<f8": "float64", "<c8": "complex64", ">c16": "complex128", "|V3": "r24",
-}  # fmt: skip
 UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "\u03bcs", "ns", "ps", "fs", "as")
-NESTED = [["foo", "<f4"], ["bar", [["baz", "<f4"], ["qux", "<i4"]]]]
-SUBARRAY = [["x", "<f4"], ["y", "<f4"], ["z", "<f4", [2, 2]]]
 
 ordered = st.builds(
     "{}{}".format,
@@ -46,40 +39,10 @@ def fields(types):
     )
 
 
-@pytest.mark.parametrize("text", SIMPLE)
-def test_simple_types(text):
-    dtype = read_dtype(text)
-    assert dtype.data_type == ExtensionDefinition(SIMPLE[text])
-    assert dtype.byte_order == {"<": "little", ">": "big", "|": None}[text[0]]
-    assert dtype.item_size == np.dtype(text).itemsize
-    assert dtype.numpy_dtype() == np.dtype(text)
-    assert write_dtype(dtype.data_type, dtype.byte_order) == text
-
-
 def test_types_of_one_byte_have_no_byte_order():
     # netCDF-C writes "<i1".
     for text in ("<i1", ">u1", "<b1"):
         assert read_dtype(text).byte_order is None
-
-
-@pytest.mark.parametrize("code", ["m", "M"])
-@pytest.mark.parametrize("unit", UNITS)
-def test_dates_have_units(code, unit):
-    dtype = read_dtype(f"<{code}8[25{unit}]")
-    assert dtype.data_type.configuration == {"unit": unit, "scale_factor": 25}
-    assert write_dtype(dtype.data_type, "big") == f">{code}8[25{unit}]"
-    assert "scale_factor" in read_dtype(f"<{code}8[{unit}]").data_type.configuration
-
-
-def test_text_and_bytes():
-    assert read_dtype("<U5").data_type == ExtensionDefinition(
-        "fixed_length_utf32", {"length_bytes": 20}
-    )
-    assert read_dtype("|S12").data_type == ExtensionDefinition(
-        "null_terminated_bytes", {"length_bytes": 12}
-    )
-    assert read_dtype("|S12").byte_order is None
-    assert read_dtype(">U5").byte_order == "big"
 
 
 @pytest.mark.parametrize(
@@ -97,41 +60,6 @@ def test_codec_determines_the_object_type(codec, name):
     assert dtype.data_type.name == name
     assert dtype.item_size is None
     assert write_dtype(dtype.data_type, None) == "|O"
-
-
-def test_fields():
-    dtype = read_dtype(NESTED)
-    assert dtype.data_type.configuration["fields"] == [
-        {"name": "foo", "data_type": "float32"},
-        {
-            "name": "bar",
-            "data_type": {
-                "name": "struct",
-                "configuration": {
-                    "fields": [
-                        {"name": "baz", "data_type": "float32"},
-                        {"name": "qux", "data_type": "int32"},
-                    ]
-                },
-            },
-        },
-    ]
-    assert dtype.item_size == 12
-    assert write_dtype(dtype.data_type, "little") == NESTED
-    rgb = [["r", "|u1"], ["g", "|u1"], ["b", "|u1"]]
-    assert read_dtype(rgb).byte_order is None
-    assert write_dtype(read_dtype(rgb).data_type, None) == rgb
-
-
-def test_fields_of_a_shape():
-    dtype = read_dtype(SUBARRAY)
-    inner = dtype.data_type.configuration["fields"][2]["data_type"]
-    assert inner == {
-        "name": "v2.subarray",
-        "configuration": {"data_type": "float32", "shape": [2, 2]},
-    }
-    assert dtype.item_size == 24
-    assert write_dtype(dtype.data_type, "little") == SUBARRAY
 
 
 def test_fields_of_several_byte_orders():

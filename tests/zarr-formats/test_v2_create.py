@@ -14,7 +14,6 @@ from zarr_core.errors import (
     MetadataValidationError,
     NodeNameError,
     UnknownExtensionError,
-    ZarrError,
 )
 from zarr_core.extension import (
     ExtensionConfigurationError,
@@ -35,19 +34,6 @@ def create(**options):
     return array, json.loads(bytes(store.get(".zarray")))
 
 
-def test_structured_types():
-    dtype = np.dtype([("a", "<i4"), ("b", [("c", "<f4"), ("d", "S3")]), ("e", "<u2", (2,))])
-    array, document = create(shape=3, chunks=2, dtype=dtype)
-    assert document["dtype"] == [
-        ["a", "<i4"], ["b", [["c", "<f4"], ["d", "|S3"]]], ["e", "<u2", [2]],
-    ]  # fmt: skip
-    value = np.array((1, (2.5, b"x"), [3, 4]), dtype)
-    array[1] = value
-    assert zarr.open(array.store)[1] == value
-    array["a"] = 9
-    assert array[1]["b"]["d"] == b"x"
-
-
 def test_defaults():
     array, document = create(shape=(10,), chunks=5, dtype="i2")
     assert document == {
@@ -66,30 +52,6 @@ def test_defaults():
 
 
 @pytest.mark.parametrize(
-    ("given_", "stored"),
-    [
-        (None, None),
-        (
-            numcodecs.Blosc("zstd", 3, 2),
-            {"id": "blosc", "cname": "zstd", "clevel": 3, "shuffle": 2, "blocksize": 0},
-        ),
-        ({"id": "zlib", "level": 4}, {"id": "zlib", "level": 4}),
-        (numcodecs.LZ4(), {"id": "lz4", "acceleration": 1}),
-        (numcodecs.Zstd(5), {"id": "zstd", "level": 5}),
-        ("gzip", {"id": "gzip", "level": 5}),
-    ],
-)
-def test_compressors(given_, stored):
-    array, document = create(shape=(8, 8), chunks=(4, 4), dtype="f4", compressors=given_)
-    if stored is None or stored["id"] != "gzip":
-        assert document["compressor"] == stored
-    else:
-        assert document["compressor"]["id"] == "gzip"
-    array[...] = np.arange(64).reshape(8, 8)
-    assert (zarr.open(array.store)[...] == np.arange(64).reshape(8, 8)).all()
-
-
-@pytest.mark.parametrize(
     ("dtype", "stored"), [(">i4", "<i8"), ("<i4", ">i8"), (">f4", "<i2"), ("|u1", ">i4")]
 )
 def test_the_last_filter_gives_the_stored_byte_order(dtype, stored):
@@ -100,14 +62,6 @@ def test_the_last_filter_gives_the_stored_byte_order(dtype, stored):
     array[...] = [1, 5, 3, 70]
     assert delta.decode(array.store.get("0")).tolist() == [1, 5, 3, 70]
     assert zarr.open(array.store)[...].tolist() == [1, 5, 3, 70]
-
-
-def test_chunks_of_nothing_but_the_fill_value():
-    array, _ = create(data=np.zeros(10), chunks=5)
-    assert not array.store.exists("0")
-    array, document = create(data=np.zeros(10), chunks=5, config={"write_empty_chunks": True})
-    assert array.store.exists("0")
-    assert document["fill_value"] == 0.0
 
 
 def test_an_undefined_fill_value_keeps_every_chunk():
@@ -185,17 +139,6 @@ def test_a_path_is_what_keys_begin_with(store):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/foo/bar/", "foo\\bar", "\\foo\\bar\\", "foo//bar", "//foo/bar", "foo/bar//", "foo\\/bar"],
-)
-def test_other_spellings_mean_the_same_node(store, path):
-    assert zarr.open(store, path=path, zarr_format=2).path == "foo/bar"
-    zarr.create_group(store, path=path.replace("bar", "new"), zarr_format=2)
-    assert store.exists("foo/new/.zgroup")
-    assert "bar" in zarr.open(store, path=path.replace("bar", ""))
-
-
 @pytest.mark.parametrize("name", ["__x", "..."])
 def test_names_that_version_3_reserves_are_names(store, name):
     group = zarr.open(store)
@@ -204,19 +147,6 @@ def test_names_that_version_3_reserves_are_names(store, name):
     assert sorted(group["foo"]) == sorted(["bar", name])
     assert sorted(zarr.consolidate_metadata(store)["foo"]) == sorted(["bar", name])
     assert zarr.open_consolidated(store)[f"foo/{name}"].shape == (2,)
-
-
-@pytest.mark.parametrize(
-    "path", [".", "..", "foo/.", "foo/..", "./foo", "../foo", "foo/../bar", "foo/./bar"]
-)
-def test_segments_that_are_dots_are_errors(store, path):
-    before = set(store.list())
-    for attempt in (zarr.open, zarr.open_group):
-        with pytest.raises(ZarrError):
-            attempt(store, path=path, zarr_format=2)
-    with pytest.raises(ZarrError):
-        zarr.create_array(store, path=path, shape=1, dtype="i1", zarr_format=2)
-    assert set(store.list()) == before
 
 
 def test_valid_names(store):

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from v2_documents import array, arrays
 from zarr_core.extension import (
     ArrayMetadata,
-    ExtensionDefinition,
     GroupMetadata,
     Location,
     MetadataValidationError,
@@ -31,33 +30,11 @@ def pointers(document, attributes=None):
 # --- reading ---
 
 
-def test_the_example_of_the_text():
-    metadata = read(
-        chunks=[1000, 1000],
-        compressor={"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1},
-        dtype="<f8",
-        fill_value="NaN",
-        filters=[{"id": "delta", "dtype": "<f8", "astype": "<f4"}],
-        shape=[10000, 10000],
-    )
-    assert metadata.shape == (10000, 10000)
-    assert metadata.data_type == ExtensionDefinition("float64")
-    assert metadata.chunk_grid == ExtensionDefinition("regular", {"chunk_shape": [1000, 1000]})
-    assert metadata.chunk_key_encoding == ExtensionDefinition("v2", {"separator": "."})
-    assert [codec.name for codec in metadata.codecs] == ["numcodecs.delta", "bytes", "blosc"]
-    assert metadata.fill_value == "NaN"
-    assert not metadata.fill_value_undefined
-
-
 def test_the_separator_is_a_period_unless_it_is_given():
     assert read().chunk_key_encoding.configuration == {"separator": "."}
     for separator in ("/", "."):
         found = read(dimension_separator=separator).chunk_key_encoding
         assert found.configuration == {"separator": separator}
-
-
-def test_other_members_mean_nothing():
-    assert read(must_understand=True, node_type="group") == read()
 
 
 def test_attributes():
@@ -71,31 +48,6 @@ def test_a_fill_value_of_null_is_undefined():
     metadata = read(fill_value=None)
     assert metadata.fill_value_undefined
     assert metadata.fill_value == 0
-
-
-REFUSED = {
-    "/zarr_format": [None, 1, 3, "2", 2.5, True],
-    "/shape": [None, "invalid"],
-    "/shape/0": [[6.5, 4], [True, 4], [-1, 4], [2**64, 4]],
-    "/chunks": [None, "invalid", [2], True],
-    "/chunks/1": [[2, 0]],
-    "/dtype": [None, "!b", {"a": "<i4"}],
-    "/compressor": ["invalid"],
-    "/compressor/id": [{}, {"id": 5}],
-    "/filters": ["invalid", {}],
-    "/filters/0": [[None]],
-    "/filters/0/id": [[{"missing_id": True}]],
-    "/fill_value": ["x"],
-    "/order": [None, "X", "c"],
-    "/dimension_separator": ["../", "", None],
-}
-
-
-@pytest.mark.parametrize(
-    ("pointer", "value"), [(pointer, value) for pointer in REFUSED for value in REFUSED[pointer]]
-)
-def test_error_of_an_invalid_value_has_its_pointer(pointer, value):
-    assert pointer in pointers(array(**{pointer.split("/")[1]: value}))
 
 
 @pytest.mark.parametrize(
@@ -136,10 +88,6 @@ def test_all_problems_are_reported():
     }  # fmt: skip
     document = array(order="Z", fill_value="x", filters=[{"id": "packbits"}])
     assert set(pointers(document)) == {"/order", "/fill_value"}
-
-
-def test_attributes_are_an_object():
-    assert pointers(array(), [1]) == [""]
 
 
 def test_more_dimensions_than_numpy_has():

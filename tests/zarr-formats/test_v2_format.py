@@ -262,24 +262,6 @@ def test_keys_are_ascii():
 # --- below a group ---
 
 
-def test_members_are_direct_children_with_a_document():
-    store = memory(
-        {
-            ".zgroup": GROUP,
-            "b/.zarray": stored(array()),
-            "b/0.0": b"",
-            "a/.zgroup": GROUP,
-            "a/c/.zgroup": GROUP,
-            "x/y/.zgroup": GROUP,
-            "z/.zattrs": b"{}",
-            "...": b"",
-        }
-    )
-    assert list(FORMAT.child_names(store, "")) == ["a", "b"]
-    assert [name for name, _ in FORMAT.children(store, "")] == ["a", "b"]
-    assert list(FORMAT.child_names(store, "a")) == ["c"]
-
-
 def test_a_damaged_document_is_listed():
     store = memory({".zgroup": GROUP, "a/.zarray": b"{"})
     assert list(FORMAT.child_names(store, "")) == ["a"]

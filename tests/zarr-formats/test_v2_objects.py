@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.errors import MetadataValidationError, UnknownExtensionError
+from zarr_core.errors import MetadataValidationError
 from zarr_formats.v2.objects import PythonObject
 
 numcodecs = pytest.importorskip("numcodecs")
@@ -99,8 +99,3 @@ def test_version_3_has_no_objects():
         MetadataValidationError, match="/data_type: .* no data type for Python objects"
     ):
         zarr.create_array(shape=3, dtype=object, filters=[numcodecs.JSON()], zarr_format=3)
-
-
-def test_pickle_is_rejected_unless_it_is_allowed():
-    with pytest.raises(UnknownExtensionError, match="pickle"):
-        zarr.create_array(shape=3, dtype=object, filters=[numcodecs.Pickle()], zarr_format=2)

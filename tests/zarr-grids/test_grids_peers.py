@@ -1,7 +1,5 @@
 """Arrays with these grids and keys are exchanged with other libraries."""
 
-import json
-
 import numpy as np
 import pytest
 import zarr_core
@@ -41,28 +39,6 @@ def test_zarr_python_reads_and_changes_ours(tmp_path, shapes):
     assert (ours[...] == theirs[...]).all()
     ours.append(VALUES[:3])
     assert (zarr.open_array(tmp_path / "a")[...] == ours[...]).all()
-
-
-@pytest.mark.parametrize(
-    "chunks", [[[10, 20, 30], [50, 50]], [[10, 20, 30], 40], [[60], [1] * 100]]
-)
-@pytest.mark.usefixtures("zarr_python")
-def test_shards_of_zarr_python(tmp_path, chunks):
-    theirs = zarr.create_array(tmp_path / "a", shape=VALUES.shape, dtype="i4", chunks=chunks)
-    theirs[...] = VALUES
-    theirs.resize((45, 100))
-    ours = zarr_core.open(tmp_path / "a", mode="r+")
-    assert (ours[...] == VALUES[:45]).all()
-    assert ours.read_chunk_sizes == theirs.read_chunk_sizes
-    assert ours.metadata.chunk_grid.to_json() == {
-        "name": "rectilinear",
-        "configuration": json.loads((tmp_path / "a/zarr.json").read_bytes())["chunk_grid"][
-            "configuration"
-        ],
-    }
-    # The same is written for the same lengths.
-    made_here = zarr_core.create_array(shape=(60, 100), dtype="i4", chunks=chunks)
-    assert made_here.metadata.chunk_grid.to_json() == ours.metadata.chunk_grid.to_json()
 
 
 @pytest.mark.usefixtures("zarr_python")

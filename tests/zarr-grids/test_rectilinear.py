@@ -46,16 +46,6 @@ def edges(axis):
 # --- the text ---
 
 
-def test_the_example_of_the_specification():
-    grid = grid_of(4, [1, 2, 3], [[4, 2]], [[1, 3], 3], [4, 4, 4])
-    axes = grid.axes((6, 6, 6, 6, 6))
-    lengths = [[axis.length(chunk) for chunk in range(axis.count)] for axis in axes]
-    assert lengths == [[4, 4], [1, 2, 3], [4, 4], [1, 1, 1, 3], [4, 4]]
-    assert [list(axis.runs()) for axis in axes] == [
-        [(4, 2)], [(1, 1), (2, 1), (3, 1)], [(4, 2)], [(1, 3), (3, 1)], [(4, 2)],
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("shape", "written"),
     [
@@ -104,17 +94,6 @@ def test_invalid_lengths(shape, message):
 def test_configurations_that_the_schema_refuses_raise_without_it(configuration):
     with pytest.raises(ExtensionConfigurationError):
         RectilinearGrid.from_definition(ExtensionDefinition("rectilinear", configuration))
-
-
-def test_chunks_that_do_not_cover_the_array():
-    with pytest.raises(
-        MetadataValidationError, match="dimension 1: the chunks cover 5 of 6 elements"
-    ):
-        made((4, 6), [[4], [2, 3]])
-    with pytest.raises(MetadataValidationError, match="cover 0 of 1 elements"):
-        made((1,), [[]])
-    with pytest.raises(MetadataValidationError, match="chunk_shapes has 1 dimensions"):
-        made((4, 6), [[4]])
 
 
 # --- along one dimension ---

@@ -3,7 +3,6 @@
 import pickle
 import sys
 
-import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError, ZarrError
@@ -91,19 +90,3 @@ def test_endlessly_nested_encodings_raise():
             encoding("b", base)
     finally:
         sys.setrecursionlimit(limit)
-
-
-def test_an_array(tmp_path):
-    array = zarr.create_array(
-        tmp_path / "a.zarr", data=np.arange(12).reshape(3, 4), chunks=2,
-        chunk_key_encoding={
-            "name": "suffix",
-            "configuration": {"suffix": ".bin", "base_encoding": {"name": "default"}},
-        },
-    )  # fmt: skip
-    assert (tmp_path / "a.zarr/c/1/0.bin").is_file()
-    again = zarr.open(tmp_path / "a.zarr", mode="r+")
-    assert again.nchunks_initialized == 4
-    again.resize(2, 4)
-    assert not (tmp_path / "a.zarr/c/1/0.bin").exists()
-    assert (zarr.open(array.store)[...] == np.arange(8).reshape(2, 4)).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.errors import ChecksumError, ChunkDecodeError
+from zarr_core.errors import ChunkDecodeError
 from zarr_core.extension import BufferByteReader
 from zarr_sharding.codec import ShardingCodec
 from zarr_sharding.index import EMPTY, ShardIndex
@@ -60,40 +60,6 @@ def test_error_messages():
         index.locate_one(1)
     with pytest.raises(ChunkDecodeError, match="between bytes 16 and 100"):
         index.locate_one(2)
-
-
-@pytest.fixture(params=["start", "end"])
-def stored(request, rep):
-    codec = ShardingCodec((2,), index_location=request.param)
-    decoded = rep((8,), "uint8")
-    codec = codec.complete(decoded)
-    data = b"".join(codec.encode(np.arange(1, 9, dtype=np.uint8), decoded))
-    return codec, decoded, data
-
-
-def test_layout(stored):
-    codec, decoded, data = stored
-    assert len(data) == 4 * 16 + 4 + 8
-    content = data[68:] if codec.index_location == "start" else data[:8]
-    assert content == bytes(range(1, 9))
-    index = codec._shard(decoded).index.read(BufferByteReader(data))
-    start = 68 if codec.index_location == "start" else 0
-    assert index.entries.tolist() == [[start + 2 * it, 2] for it in range(4)]
-
-
-def test_damaged_index_breaks_the_shard(stored):
-    codec, decoded, data = stored
-    broken = bytearray(data)
-    broken[3 if codec.index_location == "start" else -7] ^= 1
-    with pytest.raises(ChecksumError, match="shard index: "):
-        codec.decode(bytes(broken), decoded)
-
-
-@pytest.mark.parametrize("length", [0, 1, 4, 67])
-def test_shard_shorter_than_its_index(stored, length):
-    codec, decoded, data = stored
-    with pytest.raises(ChunkDecodeError, match=f"{length} bytes, but its index requires 68"):
-        codec.decode(data[:length], decoded)
 
 
 def test_index_in_other_fixed_size_codecs(rep):

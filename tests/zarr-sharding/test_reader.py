@@ -154,30 +154,6 @@ def test_part_of_a_shard_in_a_shard_reads_two_indexes_and_a_chunk(rep, counting,
     assert [parts[0][1] for parts in reader.reads] == [4 * 16 + 4, 64 * 16 + 4, 16 * 16 * 4]
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        box((0, 256), (0, 256)),
-        box((100, 200), (100, 200)),
-        box((0, 256, 50), (3, 250, 7)),
-        box((0, 32), (0, 32)),
-        box((128, 256), (128, 256)),
-        CoordinateIndexer((np.array([0, 200, 17, 130]), np.array([255, 200, 17, 0]))),
-        OrthogonalIndexer((np.array([250, 3, 3]), slice(0, 256, 100))),
-    ],
-    ids=lambda part: type(part).__name__,
-)
-def test_shards_in_shards(rep, counting, part):
-    codec, decoded, values, data = nested(rep)
-    index = (
-        np.ix_(*(np.arange(256)[it] for it in part.index))
-        if isinstance(part, OrthogonalIndexer)
-        else part.index
-    )
-    for reader in (counting(data), BufferByteReader(data)):
-        np.testing.assert_array_equal(read(codec, decoded, reader, part), values[index])
-
-
 # --- empty inner chunks ---
 
 
@@ -274,8 +250,15 @@ def numpy_index(selection, shape):
     return selection.index
 
 
+def nested_bytes(chunk_shape):
+    codecs = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    members = {"chunk_shape": chunk_shape, "codecs": codecs, "index_codecs": codecs}
+    return {"name": "sharding_indexed", "configuration": members}
+
+
 CHAINS = [
     ["bytes"],
+    [nested_bytes([1, 1])],
     [{"name": "bytes", "configuration": {"endian": "big"}}, "crc32c"],
     [{"name": "transpose", "configuration": {"order": [1, 0]}}, "bytes", "zstd"],
 ]

@@ -19,11 +19,6 @@ from zarr_sharding.codec import ShardingCodec
 from zarr_sharding.shard import inner_grid
 
 
-def test_grid():
-    assert inner_grid((8, 9), (2, 3)) == (4, 3)
-    assert inner_grid((), ()) == ()
-
-
 @pytest.mark.parametrize(
     ("shape", "inner", "message"),
     [

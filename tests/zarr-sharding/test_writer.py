@@ -18,9 +18,7 @@ from zarr_core.extension import (
     BufferByteReader,
     BytesToBytesCodec,
     CoordinateIndexer,
-    ExtensionDefinition,
     OrthogonalIndexer,
-    create_extension,
 )
 from zarr_core.registry.overrides import override_extensions
 from zarr_sharding import writer as writing
@@ -66,24 +64,6 @@ def small(request, rep):
     return codec, decoded, values
 
 
-def test_inner_chunks_lie_in_c_order_without_gaps(small, index_of):
-    codec, decoded, values = small
-    data = joined(codec.encode(values, decoded))
-    entries = index_of(codec, decoded, data)
-    start = 6 * 16 + 4 if codec.index_location == "start" else 0
-    assert entries.tolist() == [[start + 12 * number, 12] for number in range(6)]
-    assert len(data) == 6 * 12 + 6 * 16 + 4
-
-
-def test_empty_inner_chunks_are_not_stored(small, index_of):
-    codec, decoded, values = small
-    values[:2, 2:4] = 0
-    values[2:, 4:] = 0
-    data = joined(codec.encode(values, decoded))
-    assert sorted(pieces_of(index_of(codec, decoded, data), data)) == [0, 2, 3, 4]
-    assert len(data) == 4 * 12 + 6 * 16 + 4
-
-
 def test_shard_of_empty_inner_chunks_is_not_stored(small):
     codec, decoded, values = small
     assert codec.encode(np.zeros_like(values), decoded) is None
@@ -101,25 +81,9 @@ def test_empty_inner_chunks_are_stored_with_write_empty_chunks(small, rep, index
     assert len(pieces_of(index_of(codec, decoded, data), data)) == 6
 
 
-def test_minus_zero_is_not_the_fill_value_zero(rep):
-    decoded = rep((4,), "float32", 0.0)
-    codec = ShardingCodec((2,)).complete(decoded)
-    data = joined(codec.encode(np.array([0.0, -0.0, 0.0, 0.0], np.float32), decoded))
-    out = codec.decode(data, decoded)
-    assert np.signbit(out).tolist() == [False, True, False, False]
-
-
 def test_nothing_is_joined_into_one_buffer(small):
     codec, decoded, values = small
     assert len(codec.encode(values, decoded)) == 7
-
-
-def test_values_may_have_any_strides(small):
-    codec, decoded, values = small
-    expected = joined(codec.encode(values, decoded))
-    assert joined(codec.encode(np.asfortranarray(values), decoded)) == expected
-    assert joined(codec.encode(np.repeat(values, 2, axis=1)[:, ::2], decoded)) == expected
-    assert joined(codec.encode(values[::-1][::-1], decoded)) == expected
 
 
 # --- changing a part ---
@@ -188,14 +152,6 @@ def test_inner_chunk_that_becomes_empty_is_dropped(small, index_of):
         codec.partial_encode(BufferByteReader(data), decoded, box((1, 2), (2, 4)), zeros[:1])
     )
     assert sorted(pieces_of(index_of(codec, decoded, data), data)) == [2, 3, 4, 5]
-
-
-def test_part_of_a_shard_that_is_not_stored(small):
-    codec, decoded, values = small
-    data = joined(codec.partial_encode(None, decoded, box((1, 3), (1, 2)), values[1:3, 1:2]))
-    expected = np.zeros_like(values)
-    expected[1:3, 1:2] = values[1:3, 1:2]
-    np.testing.assert_array_equal(codec.decode(data, decoded), expected)
 
 
 def test_unused_bytes_do_not_survive_a_change(small, index_of, reindexed):
@@ -378,28 +334,6 @@ def test_changes_agree_with_numpy(rep, counting, seed, chain, location, dtype, w
                 assert len(data) <= len(whole)
             else:
                 assert len(data) == len(whole)  # compact, and nothing empty is kept
-
-
-def test_plans_of_many_inner_chunks_are_created_in_windows(rep, monkeypatch):
-    monkeypatch.setattr(writing, "WINDOW", 7)
-    decoded = rep((10, 10), "uint8")
-    codec = ShardingCodec((1, 2))
-    values = np.arange(100, dtype=np.uint8).reshape(10, 10)
-    data = joined(codec.encode(values, decoded))
-    new = values[1:9, 1:9][::-1]
-    changed = joined(
-        codec.partial_encode(BufferByteReader(data), decoded, box((1, 9), (1, 9)), new)
-    )
-    values[1:9, 1:9] = new.copy()
-    np.testing.assert_array_equal(codec.decode(changed, decoded), values)
-
-
-def test_definition_of_an_inner_shard_may_be_an_instance():
-    codec = ShardingCodec((8, 8), [ShardingCodec((2, 2), ["bytes"])])
-    again = create_extension(
-        "codec", ExtensionDefinition("sharding_indexed", codec.to_configuration())
-    )
-    assert again.to_configuration() == codec.to_configuration()
 
 
 def test_memory_stays_below_twice_a_shard(rep, counting):
