@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from contextlib import contextmanager, nullcontext, suppress
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import names
@@ -500,9 +501,6 @@ def create_group(
     return Group(new_group(store, options, attributes))
 
 
-_SHOWN = 5
-
-
 def _new_name(name: str) -> str:
     if not names.normalise_path(name):
         raise NodeNameError(repr(name), "a new node below a group requires a name")
@@ -510,43 +508,12 @@ def _new_name(name: str) -> str:
 
 
 def _member_not_found(group: Group, path: str) -> NodeNotFoundError:
-    """Return the error for a missing member; it names the missing part and similar members.
-
-    ``path`` is any string, relative to the group.
-    """
-    location, reason, parent = group.stored.location, f"no member {path!r}", ""
-    try:
-        parts = names.normalise_path(path).split("/")
-    except ZarrError as error:
-        return NodeNotFoundError(location, f"{reason}: {error}")
-    with suppress(ZarrError):  # a damaged parent, or a store that cannot list
-        while len(parts) > 1 and (member := group.get(parts[0])) is not None:
-            parent = names.join(parent, parts.pop(0))
-            if isinstance(member, Array):
-                reason += f": {parent!r} is an array, which has no members"
-                return NodeNotFoundError(location, reason)
-            group = member
-        reason += _members_instead(group, parts[0], parent)
-    return NodeNotFoundError(location, reason)
-
-
-def _members_instead(group: Group, missing: str, parent: str) -> str:
-    """Say what is in a group, whose path is ``parent``, instead of a missing member."""
-    from difflib import get_close_matches
-
-    stored = group.stored
-    if stored.uses_consolidated:
-        children = list(stored.child_names(stored.path))
-    else:  # without reading metadata
-        children = list(stored.format.child_candidates(stored.store, stored.path))
-    if missing in children:
-        keys = " or ".join(stored.format.detection_keys)
-        return f": {names.join(parent, missing)!r} has no metadata ({keys})"
-    where = f" in {parent!r}" if parent else ""
-    same = [name for name in children if name.casefold() == missing.casefold()]
-    if similar := dict.fromkeys([*same, *get_close_matches(missing, children)]):
-        return f"; similar names{where}: {', '.join(map(repr, similar))}"
-    if not children:
-        return f"; {repr(parent) if parent else 'the group'} has no members"
-    more = f", ... ({len(children)} in all)" if len(children) > _SHOWN else ""
-    return f"; members{where}: {', '.join(map(repr, children[:_SHOWN]))}{more}"
+    """The error for a missing member, with similar names; ``path`` is any string."""
+    stored, reason = group.stored, f"no member {path!r}"
+    with suppress(ZarrError):  # an invalid path, or a store that cannot list
+        parent, _, name = names.normalise_path(path).rpartition("/")
+        children = stored.format.child_candidates(stored.store, names.join(stored.path, parent))
+        members = {child.casefold(): names.join(parent, child) for child in children}
+        if similar := get_close_matches(name.casefold(), members):
+            reason += f"; similar names: {', '.join(repr(members[child]) for child in similar)}"
+    return NodeNotFoundError(stored.location, reason)
