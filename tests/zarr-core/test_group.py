@@ -156,12 +156,12 @@ def test_names_are_listed_whatever_the_documents_say(root, document):
     assert len(root) == root.nmembers() == 3
     assert "b" in root
     assert "b/x" not in root
-    assert list(root.array_keys()) == ["a"]
-    assert list(root.group_keys()) == ["c"]
     assert root["c/e"].shape == (4,)
     assert "├── b (cannot be read)" in str(root.tree())
     for listing in (
         root.members,
+        lambda: list(root.array_keys()),
+        lambda: list(root.group_keys()),
         lambda: root["b"],
         lambda: list(root.arrays()),
         lambda: root.nmembers(None),

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     Parser: TypeAlias = Callable[[Any, Any], ParsedSelection]
 
 
-_INDEXING = ("fancy", "basic", "orthogonal", "coordinate", "mask", "block")
 _MAX_LENGTHS = 10**7
 
 
@@ -614,20 +613,6 @@ class Array(Node[ArrayMetadata]):
         from zarr_core.hierarchy.display import array_line
 
         return array_line(self.stored)
-
-
-def parse_selection(
-    array: Array,
-    selection: Any,
-    indexing: Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"] = "fancy",
-) -> ParsedSelection:
-    """Parse a selection of an array for one of the ways of indexing.
-
-    Raises a ValueError for another way, and a SelectionError if the selection does not fit.
-    """
-    if indexing not in _INDEXING:
-        raise ValueError(f"indexing must be one of {', '.join(_INDEXING)}, not {indexing!r}")
-    return _parsed(array.stored, getattr(parse, indexing), selection)
 
 
 def _parsed(stored: StoredArray, parser: Parser, selection: Any) -> ParsedSelection:

@@ -184,14 +184,11 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         return self._nodes_of(GroupMetadata, max_depth)
 
     def array_keys(self, max_depth: int | None = 0) -> Iterator[str]:
-        """Paths of the arrays among the members; depth as for :meth:`members`.
-
-        Skips direct members with damaged metadata; raises an error for damaged deeper ones.
-        """
+        """Paths of the arrays among the members; depth as for :meth:`members`."""
         return self._names_of(ArrayMetadata, max_depth)
 
     def group_keys(self, max_depth: int | None = 0) -> Iterator[str]:
-        """Paths of the groups among the members; as :meth:`array_keys`."""
+        """Paths of the groups among the members; depth as for :meth:`members`."""
         return self._names_of(GroupMetadata, max_depth)
 
     def array_values(self) -> Iterator[Array]:
@@ -401,11 +398,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             for path in paths:
                 removed.append(path)
                 erase_node(stored.format, stored.store, path)
-        except Exception:
-            with suppress(ZarrError):  # the first error is raised
-                stored.record(removed=removed)
-            raise
-        stored.record(removed=paths)
+        finally:
+            stored.record(removed=removed)
 
     # --- context manager, display ---
 
@@ -458,16 +452,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     def _names_of(
         self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None
     ) -> Iterator[str]:
-        if max_depth != 0:
-            members = self._all(max_depth)
-            return (name for name, _, metadata in members if isinstance(metadata, kind))
-        return filter(lambda name: self._is_child(name, kind), self)
-
-    def _is_child(self, name: str, kind: type[ArrayMetadata | GroupMetadata]) -> bool:
-        try:
-            return isinstance(self.stored.find(names.join(self.path, name)), kind)
-        except MetadataError:
-            return False
+        return (name for name, _, metadata in self._all(max_depth) if isinstance(metadata, kind))
 
 
 @with_advice
