@@ -244,15 +244,6 @@ def node_exists_error(store: Store, path: str, overwrite: bool = False) -> NodeE
     return NodeExistsError(Location(store, path), reason)
 
 
-def require_consolidating(store: Store) -> None:
-    """Raise a StoreCapabilityError if a store needs no consolidated metadata."""
-    if not store.traits.supports_consolidated_metadata:
-        raise StoreCapabilityError(
-            "the store reads all metadata fast and keeps its versions; consolidated metadata would "
-            "hide nodes that are created later. Open the group without it", store
-        )  # fmt: skip
-
-
 class StoreSnapshot(WrapperStore):
     """A store for the checks before a node is created: what several of them read is read once."""
 

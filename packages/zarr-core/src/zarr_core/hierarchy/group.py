@@ -497,7 +497,12 @@ def _member_not_found(group: Group, path: str) -> NodeNotFoundError:
     stored, reason = group.stored, f"no member {path!r}"
     with suppress(ZarrError):  # an invalid path, or a store that cannot list
         parent, _, name = names.normalise_path(path).rpartition("/")
-        children = stored.format.child_candidates(stored.store, names.join(stored.path, parent))
+        above = names.join(stored.path, parent)
+        children = (
+            stored.child_names(above)
+            if stored.uses_consolidated
+            else stored.format.child_candidates(stored.store, above)  # reads no metadata
+        )
         members = {child.casefold(): names.join(parent, child) for child in children}
         if similar := get_close_matches(name.casefold(), members):
             reason += f"; similar names: {', '.join(repr(members[child]) for child in similar)}"
