@@ -8,9 +8,9 @@ import zarr_core as zarr
 from zarr_core import config
 from zarr_core.errors import (
     ExtensionLoadError,
+    MetadataValidationError,
     NodeExistsError,
     NodeNotFoundError,
-    StoreReadError,
     UnknownExtensionError,
 )
 from zarr_core.formats.detect import conflicting_format, read_node
@@ -93,14 +93,13 @@ def test_nodes_of_formats_that_are_not_installed_are_named(key, name):
     "version",
     ["https://purl.org/zarr/spec/core/3.0", "https://purl.org/zarr/spec/protocol/core/3.0"],
 )
-@pytest.mark.parametrize("path", ["", "a"])
-def test_a_draft_of_version_3_is_named(version, path):
+def test_a_draft_of_version_3_is_an_error_without_its_format(version):
     store = MemoryStore({"zarr.json": b'{"zarr_format": "%s"}' % version.encode()})
     with (
         config.set(disabled_plugins={"zarr-formats"}),
-        pytest.raises(NodeNotFoundError, match=r"the format 'draft' or.*pip install zarr-formats"),
+        pytest.raises(MetadataValidationError, match=f'/zarr_format: must be 3, not "{version}"'),
     ):
-        read_node(store, path)
+        read_node(store, "")
 
 
 @pytest.mark.parametrize(
@@ -209,15 +208,14 @@ class FaultyStore(MemoryStore):
 @pytest.mark.parametrize("mode", [None, "r", "r+", "a"])
 @pytest.mark.parametrize("zarr_format", [None, 3])
 def test_unexpected_store_error_is_not_attributed_to_a_format(mode, zarr_format, times):
-    with pytest.raises(StoreReadError) as caught:
-        zarr.open_array(FaultyStore(times), mode, path="a", zarr_format=zarr_format)
-    assert "FaultyStore failed with ModuleNotFoundError: No module named" in str(caught.value)
-    assert "v3" not in str(caught.value)
-    assert isinstance(caught.value.__cause__, ModuleNotFoundError)
+    store = FaultyStore(times)
+    with pytest.raises(ModuleNotFoundError, match="acme_client"):
+        zarr.open_array(store, mode, path="a", zarr_format=zarr_format)
+    assert not list(store.list())
 
 
 @pytest.mark.parametrize("times", [1, 99])
 @pytest.mark.parametrize("key", [".zarray", "attributes.json"])
 def test_unexpected_store_error_is_not_hidden_by_format_detection(key, times):
-    with pytest.raises(StoreReadError, match="FaultyStore failed with ModuleNotFoundError"):
+    with pytest.raises(ModuleNotFoundError, match="acme_client"):
         conflicting_format(FaultyStore(times, key, {"a": b""}), "", format_named(3))

@@ -156,12 +156,12 @@ def test_names_are_listed_whatever_the_documents_say(root, document):
     assert len(root) == root.nmembers() == 3
     assert "b" in root
     assert "b/x" not in root
-    assert list(root.array_keys()) == ["a"]
-    assert list(root.group_keys()) == ["c"]
     assert root["c/e"].shape == (4,)
     assert "├── b (cannot be read)" in str(root.tree())
     for listing in (
         root.members,
+        lambda: list(root.array_keys()),
+        lambda: list(root.group_keys()),
         lambda: root["b"],
         lambda: list(root.arrays()),
         lambda: root.nmembers(None),
@@ -316,11 +316,10 @@ def test_a_store_that_cannot_list():
     ("path", "reason"),
     [
         ("A", "no member 'A'; similar names: 'a'"),
-        ("c/d/x", "no member 'c/d/x'; members in 'c/d': 'f'"),
-        ("c/d/ff/g", "no member 'c/d/ff/g'; similar names in 'c/d': 'f'"),
-        ("xyz/b", "no member 'xyz/b'; members: 'a', 'b', 'c'"),
-        ("a/x", "no member 'a/x': 'a' is an array, which has no members"),
-        ("b/x", "no member 'b/x'; 'b' has no members"),
+        ("c/d/ff", "no member 'c/d/ff'; similar names: 'c/d/f'"),
+        ("xyz/b", "no member 'xyz/b'"),
+        ("a/x", "no member 'a/x'"),
+        ("../a", "no member '../a'"),
     ],
 )
 def test_a_missing_member_is_reported_with_the_group_and_similar_names(root, path, reason):
@@ -333,27 +332,6 @@ def test_a_missing_member_is_reported_with_the_group_and_similar_names(root, pat
         assert str(again) == str(caught.value)
     assert path not in root
     assert root.get(path, 5) == 5
-
-
-def test_a_member_without_metadata_is_reported_as_such():
-    store = zarr.MemoryStore()
-    root = zarr.create_group(store)
-    root.create_array("c/d/e", shape=2)
-    store.erase("c/zarr.json")
-    with pytest.raises(KeyError, match=r"no member 'c': 'c' has no metadata \(zarr.json\)$"):
-        root["c"]
-    store.erase("c/d/zarr.json")
-    zarr.create_group(store, path="c")
-    with pytest.raises(KeyError, match=r"'c/d/x': 'c/d' has no metadata \(zarr.json\)$"):
-        root["c/d/x"]
-
-
-def test_the_members_of_large_groups_are_not_all_named():
-    root = zarr.create_group()
-    for number in range(9):
-        root.create_group(f"member{number}")
-    with pytest.raises(KeyError, match=r"members: 'member0', .* 'member4', \.\.\. \(9 in all\)$"):
-        root["x"]
 
 
 def test_looking_up_with_a_default_does_not_list_the_store(root, monkeypatch):

@@ -287,18 +287,13 @@ def test_the_home_directory_of_a_user_is_expanded():
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    "text",
     [
-        ("~no-such-user/x", "no home directory for user 'no-such-user'"),
-        ("s3:/bucket/x", "did you mean 's3://bucket/x'?"),
-        ("https:/host/x.zarr", "did you mean 'https://host/x.zarr'?"),
-        ("file:/tmp/x", "did you mean 'file:///tmp/x'?"),
-        ("s3:/bucket/x.zip", "did you mean 's3://bucket/x.zip'?"),
-        ("C:/data/x", "a path on a Windows drive"),
-        ("c:\\data\\x", "a path on a Windows drive"),
+        "~no-such-user/x", "s3:/bucket/x", "https:/host/x.zarr", "file:/tmp/x", "s3:/bucket/x.zip",
+        "C:/data/x", "c:\\data\\x",
     ],
-)
-def test_misspelt_places_are_rejected(home, text, reason):
+)  # fmt: skip
+def test_misspelt_places_are_rejected(home, text):
     for use in (
         zarr.open,
         zarr.open_group,
@@ -310,7 +305,6 @@ def test_misspelt_places_are_rejected(home, text, reason):
     ):
         with pytest.raises(StoreError) as caught:
             use(text)
-        assert reason in str(caught.value)
         assert f"write {'./' + text!r}" in str(caught.value)
     assert not os.listdir()
 

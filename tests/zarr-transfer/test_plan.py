@@ -11,9 +11,9 @@ import pytest
 import zarr_core as zarr
 from random_layouts import LAYOUTS, random_layout, random_selection, reader
 from zarr_core.errors import SelectionError
-from zarr_core.hierarchy.array import parse_selection
 from zarr_core.selection.projection import project
 from zarr_transfer import Plan, plan_selection
+from zarr_transfer.selection_plan import parse_selection
 
 
 def test_plans_agree_with_reads():

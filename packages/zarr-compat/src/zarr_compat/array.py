@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import index as as_integer
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -286,18 +285,6 @@ class Array(Node[zarr_core.Array], wraps=zarr_core.Array):
 
     def __bool__(self) -> bool:
         return True  # as in zarr-python, which has no length
-
-    def __int__(self) -> int:
-        return int(self.core)
-
-    def __float__(self) -> float:
-        return float(self.core)
-
-    def __complex__(self) -> complex:
-        return complex(self.core)
-
-    def __index__(self) -> int:
-        return as_integer(self.core)
 
     def __dask_tokenize__(self) -> Any:
         return self.core.__dask_tokenize__()

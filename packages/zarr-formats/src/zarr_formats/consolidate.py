@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import open_group
+from zarr_core.errors import StoreCapabilityError
 from zarr_core.extension import strictjson
 from zarr_core.formats.walk import walk
-from zarr_core.hierarchy.create_node import require_consolidating
 from zarr_core.hierarchy.node import update_metadata
 from zarr_core.messages import listed
 from zarr_core.metadata.group import ConsolidatedMetadata, without_copies
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Literal
 
-    from zarr_core import Group, StoreLike
+    from zarr_core import Group, Store, StoreLike
     from zarr_core.extension import JSON
 
 
@@ -229,3 +229,12 @@ def _documents(group: Group, progress: Callable[[Any], object] | bool | None) ->
             reporter.advance(1)
         reporter.end()
     return documents
+
+
+def require_consolidating(store: Store) -> None:
+    """Raise a StoreCapabilityError if a store needs no consolidated metadata."""
+    if not store.traits.supports_consolidated_metadata:
+        raise StoreCapabilityError(
+            "the store reads all metadata fast and keeps its versions; consolidated metadata would "
+            "hide nodes that are created later. Open the group without it", store
+        )  # fmt: skip

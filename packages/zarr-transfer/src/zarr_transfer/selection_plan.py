@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from zarr_core.chunk_grids import RegularAxis
 from zarr_core.extension import BasicIndexer, OrthogonalIndexer, escape_controls
-from zarr_core.hierarchy.array import parse_selection
 from zarr_core.messages import format_bytes
+from zarr_core.selection import parse
 from zarr_core.selection.projection import project, project_dimension
 
 if TYPE_CHECKING:
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     import numpy as np
     from zarr_core import Array
     from zarr_core.extension import ChunkAxis
+    from zarr_core.selection.parse import ParsedSelection
 
     NDArray = np.ndarray[Any, Any]
+
+
+_INDEXING = ("fancy", "basic", "orthogonal", "coordinate", "mask", "block")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +115,8 @@ def plan_selection(
     -----
     A plan of slices takes as long for billions of chunks as for a few.
     """
-    parsed = parse_selection(array, selection, indexing)
-    stored, count = array.stored, prod(parsed.shape)
+    parsed, stored = parse_selection(array, selection, indexing), array.stored
+    count = prod(parsed.shape)
     chunks = decoded = _chunks(parsed.selection, stored.axes) if count else _Chunks(0, 0)
     inner = None
     if stored.is_sharded:
@@ -131,6 +135,15 @@ def plan_selection(
         decoded_nbytes=decoded.size * itemsize,
         nbytes=count * itemsize,
     )
+
+
+def parse_selection(array: Array, selection: Any, indexing: str) -> ParsedSelection:
+    """Parse a selection of an array for one of the ways of indexing."""
+    if indexing not in _INDEXING:
+        raise ValueError(f"indexing must be one of {', '.join(_INDEXING)}, not {indexing!r}")
+    grid = array.stored.axes if indexing == "block" else array.shape
+    parsed: ParsedSelection = getattr(parse, indexing)(selection, grid)
+    return parsed
 
 
 class _Chunks(NamedTuple):

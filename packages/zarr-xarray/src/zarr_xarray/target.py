@@ -9,9 +9,9 @@ from zarr_core import Array, Group, create_group, open_group
 from zarr_core.errors import NodeTypeError
 from zarr_core.extension import Format, NodeNotFoundError, Store
 from zarr_core.formats.detect import format_of_new
-from zarr_core.hierarchy.create_node import require_consolidating
 from zarr_core.names import join
 from zarr_core.registry.resolve import format_named
+from zarr_formats.consolidate import require_consolidating
 
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
 from zarr_xarray.group_arrays import consolidated_arrays, stored_arrays

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from zarr_core import strictjson
 from zarr_core.cache import Cache
 from zarr_core.errors import (
     ExtensionError,
     MetadataError,
     NodeNotFoundError,
     StoreError,
-    StoreReadError,
     ZarrError,
     is_ordinary_error,
     reason,
 )
-from zarr_core.formats.v3 import has_version_uri, metadata_key
-from zarr_core.interfaces.metadata_document import read_metadata
 from zarr_core.location import Location
 from zarr_core.messages import warn
 from zarr_core.metadata.array import ArrayMetadata
@@ -30,7 +26,7 @@ from zarr_core.registry.provider import registry_cache
 from zarr_core.registry.resolve import format_named, format_provider, formats_without
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
@@ -59,12 +55,10 @@ def read_node(
                 raise
             broken.append(f"The format {name!r} could not be tried: {error}")
             continue
-        metadata, fault = _read(format_, store, path)
-        if fault is not None:
-            failure = format_provider(name).failure(f"its read failed: {reason(fault)}")
-            if zarr_format is not None or name in DETECTION_ORDER:
-                raise failure from fault
-            # A broken third-party format: try the others.
+        metadata, failure = _read(format_, store, path)
+        if failure is not None:
+            if zarr_format is not None:
+                raise failure
             broken.append(f"The format {name!r} could not be tried: {failure}")
             continue
         if metadata is not None:
@@ -106,33 +100,20 @@ def conflicting_format(store: Store, path: str, format_: Format) -> Format | Non
 
 def _read(
     format_: Format, store: Store, path: str
-) -> tuple[NodeMetadata | None, BaseException | None]:
-    """Read metadata in a format; the second item is the unexpected error of a broken format.
-
-    Raises StoreReadError if the error is one of the store: then the format can read when it tries
-    again, or the store also fails without the format.
-    """
-    metadata, error = _attempt(format_.read, store, path)
-    if error is None:
-        if isinstance(metadata, _METADATA):
-            return metadata, None
-        return None, TypeError(f"read returned {metadata!r}, which is not metadata")
-    prefix = f"{path}/" if path else ""
-    keys = [prefix + key for key in format_.detection_keys]
-    if _attempt(format_.read, store, path)[1] and not _attempt(lambda: [*map(store.get, keys)])[1]:
-        return None, error
-    message = f"{type(store).__name__} failed with {type(error).__name__}: {error}"
-    raise StoreReadError(message, store, path) from error
-
-
-def _attempt(call: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseException | None]:
-    """The result of a call, or its unexpected error; raises other errors."""
+) -> tuple[NodeMetadata | None, ExtensionError | None]:
+    """Read metadata in a format; the second item is the failure of a third-party format."""
     try:
-        return call(*arguments), None
+        metadata = format_.read(store, path)
+        if not isinstance(metadata, _METADATA):
+            raise TypeError(f"read returned {metadata!r}, which is not metadata")
     except BaseException as error:
-        if isinstance(error, ZarrError | OSError) or not is_ordinary_error(error):
+        is_expected = isinstance(error, ZarrError | OSError) or not is_ordinary_error(error)
+        if is_expected or format_.name in DETECTION_ORDER:  # otherwise, the store has failed
             raise
-        return None, error
+        failure = format_provider(format_.name).failure(f"its read failed: {reason(error)}")
+        failure.__cause__ = error
+        return None, failure
+    return metadata, None
 
 
 def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:
@@ -182,38 +163,23 @@ def _no_node_message(store: Store, path: str, keys: list[str]) -> str:
     """The message about a path without a node: the missing ``keys``, and what exists instead."""
     prefix = f"{path}/" if path else ""
     message = f"no Zarr array or group here (looked for {', '.join(dict.fromkeys(keys))})"
-    root = metadata_key("")
     for name in DETECTION_ORDER:
-        install = (
-            ""
-            if is_provided("format", name)
-            else f", which is not installed: pip install {requirement('format', name)}"
-        )
-        if install and root in METADATA_KEYS[name] and _has_version_uri(store, root):
-            return f"{message}. The hierarchy has the format {name!r} or another draft{install}"
         if METADATA_KEYS[name][0] in keys:
             continue
         for key in METADATA_KEYS[name]:
             if store.exists(prefix + key):
-                advice = install or ": leave out zarr_format to open it"
+                advice = ": leave out zarr_format to open it"
+                if not is_provided("format", name):
+                    required = requirement("format", name)
+                    advice = f", which is not installed: pip install {required}"
                 return f"{message}. The key {prefix + key!r} belongs to the format {name!r}{advice}"
     return (
         f"{message}. {_instead(store, prefix)}. Use create_array or create_group to create a node"
     )
 
 
-def _has_version_uri(store: Store, key: str) -> bool:
-    try:
-        data = read_metadata(store, key)
-        return data is not None and has_version_uri(strictjson.loads(data))
-    except ZarrError:
-        return False
-
-
 def _instead(store: Store, prefix: str) -> str:
     """Describe the keys below a prefix; no final period."""
-    if not prefix and store.url.lower().endswith((".json", ".parq")):
-        return f"Open references as reference+{store.url}"
     if not store.supports_listing:
         return "Check the path; the store cannot list its keys"
     try:

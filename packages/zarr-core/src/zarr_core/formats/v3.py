@@ -33,7 +33,7 @@ from zarr_core.metadata.validation import (
     unknown_members,
 )
 from zarr_core.names import is_node_name, is_reserved_name, name_problem
-from zarr_core.registry.discovery import usable_names
+from zarr_core.registry.discovery import is_provided, usable_names
 from zarr_core.registry.hints import install_hint
 from zarr_core.registry.known_extensions import FORMAT_EXTENSIONS
 from zarr_core.registry.resolve import formats_without
@@ -87,7 +87,7 @@ class V3(Format):
             return metadata
         location = Location(store, key=key)
         parsed = parse_stored(document, location)
-        if has_version_uri(parsed):
+        if _has_version_uri(parsed) and is_provided("format", "draft"):
             return None
         metadata = self.from_json(parsed, location)
         return _metadata_by_document.put(document, metadata, len(document))
@@ -192,7 +192,7 @@ class V3(Format):
         return list(without_chunks(others, arrays))
 
 
-def has_version_uri(document: JSON) -> bool:
+def _has_version_uri(document: JSON) -> bool:
     """Whether the version in a ``zarr.json`` is a URI, as in drafts of version 3."""
     version = document.get("zarr_format") if isinstance(document, dict) else None
     return isinstance(version, str) and "://" in version

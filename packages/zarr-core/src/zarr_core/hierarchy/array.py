@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from operator import index as as_integer
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     Parser: TypeAlias = Callable[[Any, Any], ParsedSelection]
 
 
-_INDEXING = ("fancy", "basic", "orthogonal", "coordinate", "mask", "block")
 _MAX_LENGTHS = 10**7
 
 
@@ -380,13 +378,6 @@ class Array(Node[ArrayMetadata]):
             selection, fields = split_fields(selection)
         self._set(parse.fancy, selection, value, fields)
 
-    def __delitem__(self, selection: Any) -> None:
-        """Raise a TypeError: elements can be overwritten, but not removed."""
-        raise TypeError(
-            f"{self.stored.location}: elements cannot be removed; assign the fill value to reset "
-            "them, or call resize to shorten a dimension"
-        )
-
     def set_basic_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
         """Write integers and slices.
 
@@ -585,31 +576,12 @@ class Array(Node[ArrayMetadata]):
             yield from self[first : min(first + axis.length(number), axis.size)]
 
     def __bool__(self) -> bool:
-        return bool(self._scalar(ValueError))
-
-    def __int__(self) -> int:
-        return int(self._scalar())
-
-    def __float__(self) -> float:
-        return float(self._scalar())
-
-    def __complex__(self) -> complex:
-        return complex(self._scalar())
-
-    def __index__(self) -> int:
-        if self.ndim:
-            raise TypeError("only an array without dimensions is an index")
-        return as_integer(self._scalar())
-
-    def _scalar(self, error: type[Exception] = TypeError) -> Any:
-        """The only element; raise an error if there are several."""
+        """The truth value of the only element; otherwise Python would ask for the length."""
         if self.size != 1:
-            raise error(
-                f"{self.size} elements cannot be converted to one value; read them: array[...]. For a "
-                "truth value, use any() or all()"
+            raise ValueError(
+                f"{self.size} elements have no truth value; read them and use any() or all()"
             )
-        value = self[(0,) * self.ndim]
-        return value.item() if isinstance(value, np.generic | np.ndarray) else value
+        return bool(self[...])
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same location; elements are not compared.
@@ -629,23 +601,6 @@ class Array(Node[ArrayMetadata]):
 
     __hash__ = Node.__hash__
 
-    def _no_operator(self, *others: object) -> Any:
-        """Raise a TypeError: an operator does not read the elements of an array."""
-        if others and not isinstance(others[0], int | float | complex | str | list | Node):
-            return NotImplemented  # arrays of NumPy and Dask read this one
-        location = self.stored.location
-        raise TypeError(
-            f"{location}: an array has no such operator; read its elements first: array[...]"
-        )
-
-    __neg__ = __pos__ = __abs__ = __invert__ = _no_operator
-    __lt__ = __le__ = __gt__ = __ge__ = _no_operator
-    __add__ = __sub__ = __mul__ = __matmul__ = __truediv__ = __floordiv__ = __mod__ = _no_operator
-    __radd__ = __rsub__ = __rmul__ = __rmatmul__ = __rtruediv__ = __rfloordiv__ = _no_operator
-    __divmod__ = __pow__ = __lshift__ = __rshift__ = __and__ = __or__ = __xor__ = _no_operator
-    __rmod__ = __rdivmod__ = __rpow__ = __rlshift__ = __rrshift__ = _no_operator
-    __rand__ = __ror__ = __rxor__ = _no_operator
-
     # --- Dask, display ---
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
@@ -658,20 +613,6 @@ class Array(Node[ArrayMetadata]):
         from zarr_core.hierarchy.display import array_line
 
         return array_line(self.stored)
-
-
-def parse_selection(
-    array: Array,
-    selection: Any,
-    indexing: Literal["fancy", "basic", "orthogonal", "coordinate", "mask", "block"] = "fancy",
-) -> ParsedSelection:
-    """Parse a selection of an array for one of the ways of indexing.
-
-    Raises a ValueError for another way, and a SelectionError if the selection does not fit.
-    """
-    if indexing not in _INDEXING:
-        raise ValueError(f"indexing must be one of {', '.join(_INDEXING)}, not {indexing!r}")
-    return _parsed(array.stored, getattr(parse, indexing), selection)
 
 
 def _parsed(stored: StoredArray, parser: Parser, selection: Any) -> ParsedSelection:

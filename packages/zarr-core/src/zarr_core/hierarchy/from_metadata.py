@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from zarr_core.cache import Cache
 from zarr_core.config import config as settings
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import WriteEmptyChunks, resolve_cached
@@ -41,10 +40,6 @@ if TYPE_CHECKING:
     from zarr_core.metadata.group import ConsolidatedMetadata
 
     N = TypeVar("N")
-
-
-# Not warn_once: another array may be at the address of a store in memory.
-_warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
 
 
 class ArraySettings(NamedTuple):
@@ -161,11 +156,7 @@ def consolidated_view(
 def _warn_of_wrong_values(
     metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
 ) -> None:
-    """Warn, once for each location, that the values of an array may be wrong."""
-    key = (store.url, path)
-    if _warned.get(key) is resolved:
-        return
-    _warned.put(key, resolved)
+    """Warn that the values of an array may be wrong."""
     location = Location(store, path)
     # A fallback of the data type has another warning.
     ignored = [definition for definition in resolved.ignored if definition != metadata.data_type]

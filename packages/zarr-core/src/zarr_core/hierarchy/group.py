@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from contextlib import contextmanager, nullcontext, suppress
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import names
@@ -183,14 +184,11 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         return self._nodes_of(GroupMetadata, max_depth)
 
     def array_keys(self, max_depth: int | None = 0) -> Iterator[str]:
-        """Paths of the arrays among the members; depth as for :meth:`members`.
-
-        Skips direct members with damaged metadata; raises an error for damaged deeper ones.
-        """
+        """Paths of the arrays among the members; depth as for :meth:`members`."""
         return self._names_of(ArrayMetadata, max_depth)
 
     def group_keys(self, max_depth: int | None = 0) -> Iterator[str]:
-        """Paths of the groups among the members; as :meth:`array_keys`."""
+        """Paths of the groups among the members; depth as for :meth:`members`."""
         return self._names_of(GroupMetadata, max_depth)
 
     def array_values(self) -> Iterator[Array]:
@@ -400,11 +398,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             for path in paths:
                 removed.append(path)
                 erase_node(stored.format, stored.store, path)
-        except Exception:
-            with suppress(ZarrError):  # the first error is raised
-                stored.record(removed=removed)
-            raise
-        stored.record(removed=paths)
+        finally:
+            stored.record(removed=removed)
 
     # --- context manager, display ---
 
@@ -457,16 +452,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     def _names_of(
         self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None
     ) -> Iterator[str]:
-        if max_depth != 0:
-            members = self._all(max_depth)
-            return (name for name, _, metadata in members if isinstance(metadata, kind))
-        return filter(lambda name: self._is_child(name, kind), self)
-
-    def _is_child(self, name: str, kind: type[ArrayMetadata | GroupMetadata]) -> bool:
-        try:
-            return isinstance(self.stored.find(names.join(self.path, name)), kind)
-        except MetadataError:
-            return False
+        return (name for name, _, metadata in self._all(max_depth) if isinstance(metadata, kind))
 
 
 @with_advice
@@ -500,9 +486,6 @@ def create_group(
     return Group(new_group(store, options, attributes))
 
 
-_SHOWN = 5
-
-
 def _new_name(name: str) -> str:
     if not names.normalise_path(name):
         raise NodeNameError(repr(name), "a new node below a group requires a name")
@@ -510,43 +493,17 @@ def _new_name(name: str) -> str:
 
 
 def _member_not_found(group: Group, path: str) -> NodeNotFoundError:
-    """Return the error for a missing member; it names the missing part and similar members.
-
-    ``path`` is any string, relative to the group.
-    """
-    location, reason, parent = group.stored.location, f"no member {path!r}", ""
-    try:
-        parts = names.normalise_path(path).split("/")
-    except ZarrError as error:
-        return NodeNotFoundError(location, f"{reason}: {error}")
-    with suppress(ZarrError):  # a damaged parent, or a store that cannot list
-        while len(parts) > 1 and (member := group.get(parts[0])) is not None:
-            parent = names.join(parent, parts.pop(0))
-            if isinstance(member, Array):
-                reason += f": {parent!r} is an array, which has no members"
-                return NodeNotFoundError(location, reason)
-            group = member
-        reason += _members_instead(group, parts[0], parent)
-    return NodeNotFoundError(location, reason)
-
-
-def _members_instead(group: Group, missing: str, parent: str) -> str:
-    """Say what is in a group, whose path is ``parent``, instead of a missing member."""
-    from difflib import get_close_matches
-
-    stored = group.stored
-    if stored.uses_consolidated:
-        children = list(stored.child_names(stored.path))
-    else:  # without reading metadata
-        children = list(stored.format.child_candidates(stored.store, stored.path))
-    if missing in children:
-        keys = " or ".join(stored.format.detection_keys)
-        return f": {names.join(parent, missing)!r} has no metadata ({keys})"
-    where = f" in {parent!r}" if parent else ""
-    same = [name for name in children if name.casefold() == missing.casefold()]
-    if similar := dict.fromkeys([*same, *get_close_matches(missing, children)]):
-        return f"; similar names{where}: {', '.join(map(repr, similar))}"
-    if not children:
-        return f"; {repr(parent) if parent else 'the group'} has no members"
-    more = f", ... ({len(children)} in all)" if len(children) > _SHOWN else ""
-    return f"; members{where}: {', '.join(map(repr, children[:_SHOWN]))}{more}"
+    """The error for a missing member, with similar names; ``path`` is any string."""
+    stored, reason = group.stored, f"no member {path!r}"
+    with suppress(ZarrError):  # an invalid path, or a store that cannot list
+        parent, _, name = names.normalise_path(path).rpartition("/")
+        above = names.join(stored.path, parent)
+        children = (
+            stored.child_names(above)
+            if stored.uses_consolidated
+            else stored.format.child_candidates(stored.store, above)  # reads no metadata
+        )
+        members = {child.casefold(): names.join(parent, child) for child in children}
+        if similar := get_close_matches(name.casefold(), members):
+            reason += f"; similar names: {', '.join(repr(members[child]) for child in similar)}"
+    return NodeNotFoundError(stored.location, reason)

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from zarr_core.engine.resolved_metadata import resolve_metadata
 from zarr_core.engine.stored_array import StoredArray
@@ -28,16 +28,6 @@ _REMEDY = "remove it before you try again"
 _outer: ContextVar[Rollback | None] = ContextVar("outer rollback", default=None)
 
 
-class _Effect(NamedTuple):
-    undo: Callable[[], str | None]  # returns a note if something remains
-    text: str  # the note if the effect is not undone
-    location: Location | None = None  # converted to text only for a note
-
-    @property
-    def note(self) -> str:
-        return self.text if self.location is None else f"{self.location}: {self.text}"
-
-
 class Rollback:
     """Removes the nodes that a call has created, if the call fails or is interrupted.
 
@@ -48,8 +38,9 @@ class Rollback:
     """
 
     def __init__(self) -> None:
-        self._effects: list[_Effect] = []
-        self._cleanups: list[_Effect] = []  # done after everything else is undone
+        # A note, and a function that undoes an effect and returns whether something remains.
+        self._effects: list[tuple[str, Callable[[], object]]] = []
+        self._cleanups: list[tuple[str, Callable[[], object]]] = []  # done after all others
         self._is_remote = False
 
     def create(
@@ -66,7 +57,13 @@ class Rollback:
             if not format_.create(store, path, metadata, known_empty=known_empty):
                 return False
         except BaseException:
-            self.record_uncertain(store, path, format_)
+            keys = format_.documents(path)
+            self._is_remote |= store.max_concurrency is not None
+            self.note(
+                f"{Location(store, path)}: an incomplete node may remain, because this attempt may "
+                f"have stored {' or '.join(map(repr, keys))}; {_REMEDY}",
+                lambda: any(map(store.exists, keys)),
+            )
             raise
         self.record(store, path, format_, metadata)
         return True
@@ -78,25 +75,15 @@ class Rollback:
 
     def record(self, store: Store, path: str, format_: Format, metadata: NodeMetadata) -> None:
         """Record a new node that other code stores within the block."""
-        kind = "array" if isinstance(metadata, ArrayMetadata) else "group"
-        text = f"this incomplete {kind} remains; {_REMEDY}"
+        is_array = isinstance(metadata, ArrayMetadata)
+        text = f"this incomplete array remains; {_REMEDY}" if is_array else "this new group is kept"
         undo = partial(_remove, store, path, format_, metadata)
         self._is_remote |= store.max_concurrency is not None
-        self._effects.append(_Effect(undo, text, Location(store, path)))
-
-    def record_uncertain(self, store: Store, path: str, format_: Format) -> None:
-        """Record a node that is not removed, as another writer may have stored it."""
-        keys = format_.documents(path)
-        note = (
-            f"{Location(store, path)}: an incomplete node may remain, because this attempt may have "
-            f"stored {' or '.join(map(repr, keys))}; {_REMEDY}"
-        )
-        self._is_remote |= store.max_concurrency is not None
-        self.note(note, lambda: any(map(store.exists, keys)))
+        self._effects.append((f"{Location(store, path)}: {text}", undo))
 
     def note(self, text: str, applies: Callable[[], bool] = lambda: True) -> None:
         """Record a note for the exception, about an effect that is not undone."""
-        self._effects.append(_Effect(lambda: text if applies() else None, text))
+        self._effects.append((text, applies))
 
     def note_incomplete(self, store: Store, format_: Format, paths: list[str], remedy: str) -> None:
         """Record paths that have chunks but no node yet: the next call continues with them."""
@@ -111,7 +98,7 @@ class Rollback:
     def add_cleanup(self, cleanup: Callable[[], None]) -> None:
         """Call a function that updates consolidated metadata after nodes were removed."""
         note = "consolidated metadata may list nodes that do not exist; call consolidate_metadata"
-        self._cleanups.append(_Effect(cleanup, note))
+        self._cleanups.append((note, cleanup))
 
     @contextmanager
     def nested(self) -> Iterator[None]:
@@ -148,46 +135,40 @@ class Rollback:
                     return notes
         else:
             self._undo(notes)
-        return [*notes, *(effect.note for effect in self._effects[::-1])]
+        return [*notes, *(note for note, _ in self._effects[::-1])]
 
     def _undo(self, notes: list[str]) -> None:
         """Undo all effects, the last first; add notes about what remains."""
         self._effects[:0] = self._cleanups
         while self._effects:
-            effect = self._effects[-1]
+            note, undo = self._effects[-1]
             try:
-                remains = effect.undo()
+                remains = undo()
             except BaseException as failure:  # a second interrupt, too
-                remains = f"{effect.note} ({reason(failure)})"
+                remains, note = True, f"{note} ({reason(failure)})"
             self._effects.pop()
             if remains:
-                notes.append(remains)
+                notes.append(note)
 
 
-def _remove(store: Store, path: str, format_: Format, metadata: NodeMetadata) -> str | None:
-    """Remove only this node; return a note about what remains of it."""
-    location, documents = Location(store, path), format_.documents(path)
+def _remove(store: Store, path: str, format_: Format, metadata: NodeMetadata) -> bool:
+    """Remove only this node; return whether something of it may remain."""
+    documents = format_.documents(path)
     if isinstance(metadata, ArrayMetadata):
         store.erase_values(documents)
-        if not store.supports_listing:
-            return f"{location}: chunks of the array may remain; the store cannot list them"
         # The codecs of a copied array may not be installed: only its chunks need them.
-        if any(True for _ in store.list_prefix(format_.chunk_prefix(path))):
-            resolved = resolve_metadata(metadata, location)
+        if store.supports_listing and any(store.list_prefix(format_.chunk_prefix(path))):
+            resolved = resolve_metadata(metadata, Location(store, path))
             array = StoredArray(store, path, format_, metadata, resolved)
             array.chunk_store.erase_values([key for _, key in array.stored_chunks()])
-        return None
-    because = ""
-    if store.supports_listing:
-        keys = chain.from_iterable(map(store.list_prefix, format_.prefixes(path)))
-        key = next((key for key in keys if key not in documents), None)
-        if key is None:
-            store.erase_values(documents)
-            if format_.read(store, path) is None:
-                return None
-        else:
-            because = f", because it contains {key!r}"
-    return f"{location}: this new group is kept{because}"
+        return not store.supports_listing
+    if not store.supports_listing:
+        return True
+    keys = chain.from_iterable(map(store.list_prefix, format_.prefixes(path)))
+    if any(key not in documents for key in keys):
+        return True
+    store.erase_values(documents)
+    return format_.read(store, path) is not None
 
 
 def has_keys(store: Store, path: str, format_: Format) -> bool:

@@ -146,17 +146,13 @@ def _store_of(location: Any, read_only: bool, options: dict[str, Any]) -> Store:
         from zarr_core.stores.mapping import MappingStore
 
         return MappingStore(location, read_only=read_only)
-    if not advice:
-        advice = (
-            "pass a path, a URL, a zarr_core store, a mapping of keys to bytes, an array or a group"
-        )
-        if hasattr(location, "__array__") or isinstance(location, list | tuple):
-            advice += ", and pass elements as data="
-        wanted = next(filter(None, (requirement("store", name) for name in modules)), None)
-        if wanted is not None:
-            advice += (
-                f". The current version of {wanted} can open it: pip install --upgrade {wanted}"
-            )
+    wanted = next(filter(None, (requirement("store", name) for name in modules)), None)
+    if wanted is not None:
+        advice = f"the current version of {wanted} can: pip install --upgrade {wanted}"
+    advice = advice or (
+        "pass a path, a URL, a zarr_core store, a mapping of keys to bytes, an array or a group, "
+        "and pass elements as data="
+    )
     class_name = f"{type(location).__module__}.{type(location).__name__}".removeprefix("builtins.")
     raise StoreError(f"cannot open a store from {class_name}; {advice}")
 
@@ -232,28 +228,20 @@ def _check_metadata_key(text: str) -> None:
 
 def _checked_path(text: str) -> str:
     """Expand the home directory; raise for a URL with one slash, or a Windows drive."""
-    literal = f" For a directory of that name, write {'./' + text!r}."
-    if text.startswith("~"):
-        expanded = os.path.expanduser(text)
-        if expanded.startswith("~"):
-            user = text[1:].replace("\\", "/").partition("/")[0]
-            raise StoreError(f"no home directory for user {user!r}.{literal}", store=text)
-        return expanded
-    if (match := _SCHEME_OR_DRIVE(text)) and not os.path.splitdrive(text)[0]:
-        scheme = match[1]
-        if len(scheme) == 1:
-            reason = "a path on a Windows drive, which this system does not have."
-        else:
-            rest = _shown(f"{scheme}://{text[match.end() :]}").partition("://")[2]
-            meant = f"{scheme}:///{rest}" if scheme == "file" else f"{scheme}://{rest}"
-            reason = f"a URL needs two slashes after the colon: did you mean {meant!r}?"
-            literal = f" For a directory of that name, write {f'./{scheme}:/{rest}'!r}."
-            text = f"{scheme}:/{rest}"
-        raise StoreError(reason + literal, store=text)
-    return text
+    expanded = os.path.expanduser(text)
+    is_url_or_drive = _SCHEME_OR_DRIVE(text) and not os.path.splitdrive(text)[0]
+    if is_url_or_drive or expanded.startswith("~"):
+        shown = _shown(text.replace(":/", "://", 1)).replace("://", ":/", 1)
+        raise StoreError(
+            "is not a path: a URL has two slashes after the colon, such as s3://bucket/x, only "
+            "Windows has drives, and ~ is the home directory of an existing user. For a directory "
+            f"of that name, write {'./' + shown!r}",
+            store=shown,
+        )
+    return expanded
 
 
-_SCHEME_OR_DRIVE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?:/|(?<=^.:)\\)").match
+_SCHEME_OR_DRIVE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:/|(?<=^.:)\\)").match
 
 
 def _shown(url: str) -> str:

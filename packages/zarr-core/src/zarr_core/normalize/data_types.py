@@ -80,26 +80,13 @@ def data_type_for(dtype: np.dtype[Any]) -> DataType:
 
 
 def _without_padding(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """A structured dtype without bytes between the fields, as of ``align=True``; zarr-python does so.
-
-    Fields that overlap, or are not in the order of their bytes, are not changed.
-    """
-    if dtype.subdtype is not None:
-        base, shape = dtype.subdtype
-        packed = _without_padding(base)
-        return dtype if packed is base else np.dtype((packed, shape))
-    if not dtype.names or dtype.fields is None:
+    """A structured dtype without bytes between the fields, as of ``align=True``; zarr-python does so."""
+    if dtype.names is None:
         return dtype
-    end, fields, is_packed = 0, [], True
-    for name in dtype.names:
-        part, offset, *title = dtype.fields[name]
-        if title or offset < end:
-            return dtype
-        inner = _without_padding(part)
-        is_packed &= offset == end and inner is part
-        end = offset + part.itemsize
-        fields.append((name, inner))
-    return dtype if is_packed and end == dtype.itemsize else np.dtype(fields)
+    from numpy.lib.recfunctions import repack_fields  # slow to import
+
+    packed: np.dtype[Any] = repack_fields(dtype, recurse=True)
+    return packed
 
 
 def _is_numpy(name: str) -> bool:
