@@ -100,8 +100,8 @@ class V3(Format):
             kind = document.get("node_type") if isinstance(document, dict) else None
             members = {"array": ARRAY_MEMBERS, "group": GROUP_MEMBERS}.get(str(kind))
             if members and isinstance(document, dict) and not too_many_items(document):
-                unknown = _unknown_fields(additional(document, members))
-                raise MetadataValidationError(location, [*error.problems, *unknown]) from None
+                if unknown := _unknown_fields(additional(document, members)):
+                    raise MetadataValidationError(location, [*error.problems, *unknown]) from None
             raise
         if unknown := _unknown_fields(metadata.additional_fields):
             raise UnsupportedFieldError(location, unknown)
