@@ -66,9 +66,10 @@ def test_errors_name_the_distribution_that_reads_other_forms(monkeypatch):
         zarr.open_array(stored({"shape": [40.0]}))
     (note,) = caught.value.__notes__
     assert "nonstandard metadata needs zarr-absent" in note
+    codec = {"name": "bytes", "configuration": {"endian": None}}
+    store = stored({"codecs": [codec]}, dtype="int8")
     with pytest.raises(ExtensionConfigurationError, match="endian"):
-        codec = {"name": "bytes", "configuration": {"endian": None}}
-        zarr.open_array(stored({"codecs": [codec]}, dtype="int8"))
+        zarr.open_array(store)
 
 
 def test_integers_and_members_within_codecs():
