@@ -17,7 +17,9 @@ import sys
 import numpy as np
 import zarr_core as zarr
 
-mine = {line.distribution for line in zarr.installed_extensions()}
+from zarr_core.registry.discovery import providers
+from zarr_core.registry.extension_points import EXTENSION_POINTS
+mine = {provider.distribution for point in EXTENSION_POINTS for provider in providers(point)}
 assert mine == {"zarr-core"}, mine
 
 def use(store, **options):

@@ -31,7 +31,7 @@ import sys
 import numpy as np
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
-from zarr_core.registry.extension_list import installed_extensions
+from zarr_core import installed_extensions
 from zarr_core.registry.discovery import name_of
 from zarr_core.location import Location
 from zarr_core.registry.resolve import create_extension

@@ -1,11 +1,11 @@
 import sys
 
 import pytest
+from zarr_core import installed_extensions
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConflictError, ExtensionLoadError, UnknownExtensionError
 from zarr_core.registry import discovery
-from zarr_core.registry.extension_list import installed_extensions
 from zarr_core.registry.resolve import create_extension, find_class
 
 BRIDGE = """

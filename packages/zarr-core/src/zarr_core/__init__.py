@@ -69,10 +69,9 @@ _NAMES = {
     "zarr_core.normalize.codecs": "codec",
     "zarr_core.optional": (
         "ChunkLayout Progress check_consolidated consolidate_metadata convert copy copy_all "
-        "copy_store empty_like full_like getsize load move ones_like open_consolidated rmdir "
+        "copy_store empty_like full_like getsize installed_extensions load move ones_like open_consolidated rmdir "
         "save unconsolidate_metadata zeros_like"
     ),
-    "zarr_core.registry.extension_list": "installed_extensions",
     "zarr_core.registry.hooks": "register_hooks unregister_hooks",
     "zarr_core.registry.overrides": "override_extensions",
     "zarr_core.stores.local": "LocalStore",

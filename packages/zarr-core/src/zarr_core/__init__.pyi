@@ -26,7 +26,6 @@ from zarr_core.hierarchy.store_path import StoreLike as StoreLike
 from zarr_core.hierarchy.store_path import resolve_store_path as resolve_store_path
 from zarr_core.interfaces.store import Store as Store
 from zarr_core.normalize.codecs import codec as codec
-from zarr_core.registry.extension_list import installed_extensions as installed_extensions
 from zarr_core.registry.hooks import register_hooks as register_hooks
 from zarr_core.registry.hooks import unregister_hooks as unregister_hooks
 from zarr_core.registry.overrides import override_extensions as override_extensions
@@ -51,6 +50,7 @@ copy_store: Callable[..., Any]
 empty_like: Callable[..., Any]
 full_like: Callable[..., Any]
 getsize: Callable[..., Any]
+installed_extensions: Callable[..., Any]
 load: Callable[..., Any]
 move: Callable[..., Any]
 ones_like: Callable[..., Any]

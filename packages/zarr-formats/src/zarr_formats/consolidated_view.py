@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeTypeError
 from zarr_core.extension import GroupMetadata, Location, key_lock
-from zarr_core.interfaces.consolidated_view import ConsolidatedView
 from zarr_core.metadata.group import ConsolidatedMetadata
 
 if TYPE_CHECKING:
@@ -25,8 +24,20 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import NodeMetadata
 
 
-class IndexedView(ConsolidatedView):
-    """The consolidated metadata of one group, with an index of the members of groups."""
+class IndexedView:
+    """The consolidated metadata of one group, for the nodes that are reached through it.
+
+    Paths are paths in the store.
+
+    Attributes
+    ----------
+    path : str
+        Path of the group.
+    metadata : ConsolidatedMetadata
+        Its consolidated metadata.
+    lookup : bool
+        Whether nodes are looked up here.  Otherwise, the consolidated metadata is only updated.
+    """
 
     def __init__(
         self,
@@ -50,9 +61,11 @@ class IndexedView(ConsolidatedView):
 
     @property
     def is_current(self) -> bool:
+        """Whether nodes can be looked up here; otherwise, the store is read."""
         return self.lookup and not self._pending
 
     def node(self, path: str) -> NodeMetadata | None:
+        """The metadata of a node; None if it has no entry."""
         relative, entries = self._relative(path), self.metadata.entries
         names = relative.split("/")
         if relative not in entries or not all(map(self._format.is_valid_name, names)):
@@ -60,6 +73,7 @@ class IndexedView(ConsolidatedView):
         return self._node(relative, entries[relative])
 
     def children(self, path: str) -> Iterator[tuple[str, NodeMetadata]]:
+        """Names and metadata of the nodes directly below a group, sorted by name."""
         parent, entries = self._relative(path), self.metadata.entries
         for name in self.child_names(path):
             relative = f"{parent}/{name}".lstrip("/")
@@ -67,10 +81,15 @@ class IndexedView(ConsolidatedView):
                 yield name, self._node(relative, entries[relative])
 
     def child_names(self, path: str) -> Iterator[str]:
+        """Names of the nodes directly below a group, sorted."""
         return iter(self._names().get(self._relative(path), ()))
 
     @contextmanager
     def batch(self) -> Iterator[None]:
+        """Collect the changes that all threads record in the block, and write them when it ends.
+
+        Nested blocks of one thread write when the outermost ends.
+        """
         batch = os.getpid(), threading.get_ident()
         self._batches.append(batch)
         try:
@@ -81,6 +100,11 @@ class IndexedView(ConsolidatedView):
                 self._write_pending()
 
     def record(self, *, removed: Sequence[str] = (), changed: Sequence[str] = ()) -> None:
+        """Update the entries of nodes from the store, in one write.
+
+        ``removed`` are paths of nodes that were removed with everything below them, ``changed``
+        those of new or changed nodes.
+        """
         # Nodes are read under the lock of the consolidated metadata: if several threads change a
         # node, the last of them to record it reads its latest metadata.
         paths = [[*filter(None, map(self._relative, paths))] for paths in (removed, changed)]

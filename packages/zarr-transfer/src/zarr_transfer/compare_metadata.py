@@ -17,7 +17,6 @@ from zarr_core.errors import (
 )
 from zarr_core.extension import ArrayToBytesCodec, Codec, ExtensionDefinition, create_extension
 from zarr_core.messages import shorten
-from zarr_core.metadata.nonstandard import standard_fill_value
 from zarr_core.metadata.validation import ARRAY_MEMBERS, is_fill_value
 from zarr_core.normalize.codecs import codec_kind
 
@@ -170,7 +169,7 @@ def _is_fill_value(metadata: ArrayMetadata, expected: Any) -> bool:
         return True
     data_type = metadata.data_type.name
     if not is_fill_value(data_type, expected):  # such as 42.0, which is read as 42
-        expected = standard_fill_value(data_type, expected)
+        expected = _whole_number(data_type, expected)
     resolved = resolve_cached(metadata, "array metadata", "")
     try:
         value = resolved.data_type.fill_value_as_stored(expected, resolved.chain.byte_order)
@@ -180,6 +179,13 @@ def _is_fill_value(metadata: ArrayMetadata, expected: Any) -> bool:
     if fill_value.dtype.hasobject:
         return bool(fill_value[()] == value[()])
     return fill_value.tobytes() == value.tobytes()
+
+
+def _whole_number(data_type: str, value: Any) -> Any:
+    """The fill value of integers or booleans for a number such as ``42.0``; None for others."""
+    if type(value) not in (int, float) or not float(value).is_integer():
+        return None
+    return bool(value) if data_type == "bool" and value in (0, 1) else int(value)
 
 
 def _normal(

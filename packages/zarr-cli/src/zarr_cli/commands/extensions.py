@@ -14,8 +14,8 @@ from zarr_cli.output import json_option, print_json, print_styled
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    # The items of zarr_core.installed_extensions() have no public type.
-    Line = Any
+    from zarr_cli.installed_extensions import InstalledExtension as Line
+
     Lines = Sequence[Line]
 
 
@@ -43,7 +43,7 @@ def command(
     The JSON document of --json is a list of {extension_point, name, distribution, version,
     target, used, loads, error}; loads is null with --no-load.
     """
-    from zarr_core import installed_extensions
+    from zarr_cli.installed_extensions import installed_extensions
 
     lines = installed_extensions(load=not no_load, extension_point=extension_point, names=names)
     if extension_point is not None and not lines:

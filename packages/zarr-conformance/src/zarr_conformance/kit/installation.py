@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import zarr_core as zarr
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.registry.discovery import providers
+from zarr_core.registry.resolve import find_provider
 
 
 def check_installed(extension_point: str, name: str) -> None:
@@ -13,11 +15,12 @@ def check_installed(extension_point: str, name: str) -> None:
     extension_point, name : str
         Such as ``codec`` and ``acme.delta``.
     """
-    lines = zarr.installed_extensions(extension_point=extension_point, names=[name])
-    assert lines, (
+    offered = providers(extension_point, name)
+    assert offered, (
         f'no entry point "{name}" in the group zarr_core.{extension_point}; install the distribution '
         "(again, if its entry points have changed)"
     )
-    used = [line for line in lines if line.wins]
-    assert used, f"conflict: {', '.join(map(str, lines))}"
-    assert used[0].error is None, used[0].error
+    used = offered[0]
+    if extension_point != "hooks":
+        used = find_provider(extension_point, ExtensionDefinition(name)) or used
+    used.load()

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.resolved_metadata import ResolvedMetadata, WriteEmptyChunks
     from zarr_core.interfaces.codec import Codec
-    from zarr_core.interfaces.consolidated_view import ConsolidatedView
     from zarr_core.interfaces.format import Format
     from zarr_core.interfaces.native import NativePlan
     from zarr_core.interfaces.selection import AnySelection
@@ -96,7 +95,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
         read_only: bool = False,
         missing_is_error: bool = False,
         result_order: Literal["C", "F"] | None = None,
-        consolidated: ConsolidatedView | None = None,
+        consolidated: Any = None,
         extensions: Extensions | None = None,
         fixed: bool = False,
     ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
 from zarr_core.interfaces.store import READ_ONLY
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr_core.definition import ExtensionDefinition
-    from zarr_core.interfaces.consolidated_view import ConsolidatedView
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
     from zarr_core.registry.overrides import Extensions
@@ -37,7 +36,7 @@ class StoredNode(ABC, Generic[M]):
         The format that the node is stored in.
     metadata : ArrayMetadata or GroupMetadata
         Its metadata, as of opening or the last change.
-    consolidated : ConsolidatedView or None
+    consolidated : zarr_formats.consolidated_view.IndexedView or None
         The consolidated metadata through which the node was reached.
     extensions : mapping
         The extensions that :func:`zarr_core.override_extensions` had set when the node was opened.
@@ -58,7 +57,7 @@ class StoredNode(ABC, Generic[M]):
         metadata: M,
         *,
         read_only: bool = False,
-        consolidated: ConsolidatedView | None = None,
+        consolidated: Any = None,
         extensions: Extensions | None = None,
         ignored_extensions: tuple[ExtensionDefinition, ...] = (),
         fixed: bool = False,

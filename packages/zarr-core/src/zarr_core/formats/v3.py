@@ -99,8 +99,10 @@ class V3(Format):
         except MetadataValidationError as error:
             kind = document.get("node_type") if isinstance(document, dict) else None
             members = {"array": ARRAY_MEMBERS, "group": GROUP_MEMBERS}.get(str(kind))
+            unknown = []
             if members and isinstance(document, dict) and not too_many_items(document):
                 unknown = _unknown_fields(additional(document, members))
+            if unknown:
                 raise MetadataValidationError(location, [*error.problems, *unknown]) from None
             raise
         if unknown := _unknown_fields(metadata.additional_fields):

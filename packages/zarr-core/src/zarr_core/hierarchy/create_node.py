@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.config import config
 from zarr_core.errors import (
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.rollback import Rollback
     from zarr_core.hierarchy.store_path import NodeOptions, StoreLike
     from zarr_core.interfaces.byte_reader import Buffer
-    from zarr_core.interfaces.consolidated_view import ConsolidatedView
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
@@ -63,7 +62,7 @@ class NewNode:
 
     def __init__(self, parent: StoreLike, options: NodeOptions) -> None:
         self.store, self.path, requested = options.resolve(parent)
-        self.consolidated: ConsolidatedView | None = None
+        self.consolidated: Any = None
         self._group, self._overwrite = None, options.overwrite
         if isinstance(parent, Node):
             self._group, self.consolidated = parent, parent.stored.consolidated

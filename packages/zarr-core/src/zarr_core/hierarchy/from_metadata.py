@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from zarr_core.definition import JSON
     from zarr_core.engine.resolved_metadata import ResolvedMetadata
     from zarr_core.engine.stored_node import StoredNode
-    from zarr_core.interfaces.consolidated_view import ConsolidatedView
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.metadata_extension import MetadataExtension
     from zarr_core.interfaces.store import Store
@@ -80,7 +79,7 @@ def stored_array(
     settings: ArraySettings,
     *,
     read_only: bool = False,
-    consolidated: ConsolidatedView | None = None,
+    consolidated: Any = None,
 ) -> StoredArray:
     """Create a stored array from its metadata; warn if its values may be wrong."""
     write_empty_chunks, missing_is_error, result_order, fixed = settings
@@ -102,7 +101,7 @@ def stored_node(
     read_only: bool,
     use_consolidated: bool | None = None,
     settings: ArraySettings | None = None,
-    consolidated: ConsolidatedView | None = None,
+    consolidated: Any = None,
 ) -> StoredArray | StoredGroup:
     """Create a stored array or group from its metadata, and validate the metadata."""
     validate_node(store, path, metadata)
@@ -137,12 +136,11 @@ def consolidated_view(
     metadata: ConsolidatedMetadata,
     use_consolidated: bool | None,
     read_only: bool,
-) -> ConsolidatedView | None:
+) -> Any:
     """The view of the consolidated metadata of a group; None, with a warning, without zarr-formats."""
     lookup = read_only or store.read_only if use_consolidated is None else use_consolidated
-    view: ConsolidatedView
     try:
-        view = optional_function("use_consolidated=")(store, path, format_, metadata, lookup)
+        return optional_function("use_consolidated=")(store, path, format_, metadata, lookup)
     except ModuleNotFoundError as error:
         if use_consolidated:
             raise
@@ -150,7 +148,6 @@ def consolidated_view(
         use = "read" if read_only or store.read_only else "updated after changes"
         warn_once(f"{Location(store, path)}: consolidated metadata is not {use}, because {error}")
         return None
-    return view
 
 
 def _warn_of_wrong_values(

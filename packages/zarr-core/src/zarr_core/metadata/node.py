@@ -11,7 +11,8 @@ from zarr_core.errors import MetadataDecodeError, MetadataValidationError
 from zarr_core.messages import listed, warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.metadata.validation import has_fractions, is_fill_value, node_type_error
+from zarr_core.metadata.validation import is_fill_value, node_type_error
+from zarr_core.optional import optional_function
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
@@ -25,28 +26,35 @@ def node_from_json(
     document: JSON, location: Location | str = "zarr.json"
 ) -> ArrayMetadata | GroupMetadata:
     """Create metadata from the document of a node; its additional fields are not checked."""
-    # A document that is not valid, but has one meaning, is read in its valid form; `nonstandard` of
-    # the result says what is not valid.
+    # A document that is not valid, but has one meaning, is read in its valid form by zarr-formats;
+    # `nonstandard` of the result says what is not valid.
     metadata: ArrayMetadata | GroupMetadata | None = None
     refusal: MetadataValidationError | None = None
     try:
         metadata = valid_node(document, location)
-        if isinstance(metadata, GroupMetadata) or (
-            is_fill_value(metadata.data_type.spelling, metadata.fill_value)
-            and not has_fractions(metadata.chunk_grid.configuration.get("chunk_shape"))
-        ):
+        if isinstance(metadata, GroupMetadata) or _has_usual_values(metadata):
             return metadata
     except MetadataValidationError as error:
         refusal = error
-    from zarr_core.metadata.nonstandard import standard_form  # seldom needed
-
-    if (standard := standard_form(document)) is not None:
-        with suppress(MetadataValidationError):  # the stored document has the problems
-            return valid_node(standard[0], location).replace(nonstandard=standard[1])
+    try:
+        if (standard := optional_function("nonstandard metadata")(document)) is not None:
+            with suppress(MetadataValidationError):  # the stored document has the problems
+                return valid_node(standard[0], location).replace(nonstandard=standard[1])
+    except ModuleNotFoundError as missing:
+        if refusal is not None:
+            refusal.add_note(str(missing))
     if metadata is None:
         assert refusal is not None
         raise refusal
     return metadata
+
+
+def _has_usual_values(metadata: ArrayMetadata) -> bool:
+    """Whether the values that the schema does not check have the usual forms."""
+    lengths = metadata.chunk_grid.configuration.get("chunk_shape")
+    if isinstance(lengths, list) and float in map(type, lengths):  # integers written as 5.0
+        return False
+    return is_fill_value(metadata.data_type.spelling, metadata.fill_value)
 
 
 def valid_node(

@@ -14,10 +14,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.definition import ordinary
 from zarr_core.errors import ValidationProblem, json_pointer
 from zarr_core.metadata.fast_validator import compile_schema, local_reference
-from zarr_core.strictjson import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -57,7 +55,7 @@ class Schema:
         """
         if self.accepts(value):
             return []
-        errors = self._errors(value)
+        errors = self.errors(value)
         # Omit wrong types where the required value is reported.
         reported = {error.json_path for error in errors if error.validator in ("const", "enum")}
         problems = (
@@ -68,50 +66,8 @@ class Schema:
         )
         return list(dict.fromkeys(islice(problems, _MAX_PROBLEMS)))
 
-    def standard_form(self, value: Any, pointer: str = "") -> tuple[Any, list[str]]:
-        """Return a value with integers instead of ``5.0``, and without nulls and unknown members.
-
-        In JSON Schema, any number with a fraction of zero is an integer.  Members that extension
-        definitions do not have are removed, and members that are null and must not be; missing ones
-        get their default.  The second result says what was changed; ``pointer`` is put before
-        every JSON pointer.
-        """
-        if self.accepts(value):
-            return value, []
-        standard = ordinary(value)
-        notes: dict[str, None] = {}
-        for error in _leaves(self._errors(value)):
-            if not error.absolute_path:  # the value itself
-                schema: Any = self.document
-                for name in error.validator_value if error.validator == "required" else ():
-                    member = schema.get("properties", {}).get(name, {})
-                    if name not in standard and "default" in member:
-                        standard[name] = member["default"]
-                        notes[f"{pointer}/{name} is missing and read as {standard[name]}"] = None
-                continue
-            *parents, last = error.absolute_path
-            parent = standard
-            for key in parents:
-                parent = parent[key]
-            location = pointer + json_pointer(*error.absolute_path)
-            if error.validator == "type" and "integer" in error.validator_value:
-                if isinstance(error.instance, float) and is_whole(error.instance):
-                    parent[last] = int(error.instance)
-                    notes[f"{location} is {error.instance} and read as {parent[last]}"] = None
-            elif error.instance is None and "/configuration/" in location and isinstance(last, str):
-                parent.pop(last, None)
-                notes[f"{location} is null and read as absent"] = None
-            elif (
-                error.validator == "additionalProperties"
-                and {*error.schema.get("properties", ())} >= _MEMBERS
-            ):
-                for name in error.instance.keys() - error.schema["properties"].keys():
-                    parent[last].pop(name, None)
-                    notes[f"{location}{json_pointer(name)} is not valid there and ignored"] = None
-        return standard, sorted(notes)
-
-    def _errors(self, value: JSON) -> list[Any]:
-        """Return the errors of jsonschema."""
+    def errors(self, value: JSON) -> list[Any]:
+        """Return the errors of jsonschema; raises as :meth:`problems`."""
         if self._validator is None:
             self._validator = _validator(self.document)
         try:
@@ -170,18 +126,6 @@ def _validator(schema: Mapping[str, Any] | bool) -> Any:
         raise InvalidSchemaError(f"not a JSON Schema: {where} {error.message}") from error
     # An empty registry prevents references outside the schema, and downloads.
     return strict(schema, registry=Registry())
-
-
-_MEMBERS = frozenset(["name", "configuration"])  # of the definition of an extension
-
-
-def _leaves(errors: list[Any]) -> Iterator[Any]:
-    """Iterate over errors, and over those of each form instead of those of all forms."""
-    for error in errors:
-        if error.context:
-            yield from _leaves(error.context)
-        else:
-            yield error
 
 
 def _location(error: Any) -> tuple[str, str]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.errors import MetadataValidationError, ValidationProblem, json_pointer
 from zarr_core.messages import quoted
 from zarr_core.metadata.schema import core_schema
-from zarr_core.strictjson import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -98,13 +97,6 @@ def is_fill_value(data_type: JSON, value: JSON) -> bool:
     if data_type in _FLOATS:
         return type(value) is not str or value in _NAMED_FLOATS or value[:2] == "0x"
     return data_type != "bool" or type(value) is bool
-
-
-def has_fractions(lengths: JSON) -> bool:
-    """Whether a chunk shape has integers written as ``5.0``, and no other fractions."""
-    if not isinstance(lengths, list) or {*map(type, lengths)} <= {int}:
-        return False
-    return all(isinstance(length, int | float) and is_whole(length) for length in lengths)
 
 
 def too_many_items(document: JSON) -> list[ValidationProblem]:

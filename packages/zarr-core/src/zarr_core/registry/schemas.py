@@ -15,6 +15,7 @@ from zarr_core import strictjson
 from zarr_core.errors import ZarrError
 from zarr_core.messages import warn
 from zarr_core.metadata.schema import InvalidSchemaError, Schema, schema_file
+from zarr_core.optional import optional_function
 from zarr_core.registry import discovery
 from zarr_core.registry.provider import registry_cache
 
@@ -44,17 +45,20 @@ def validate(
 ) -> tuple[ExtensionDefinition, list[ValidationProblem]]:
     """Return the definition, or the valid form of a nonstandard one, and the problems that remain.
 
-    Stored nonstandard forms are read with a warning.  Arguments of a new node may be nonstandard:
-    the valid form is stored.
+    Stored nonstandard forms are read with a warning, by zarr-formats.  Arguments of a new node may be
+    nonstandard: the valid form is stored.
     """
     reported = problems(provider, definition, location.pointer, complete)
     is_strict = complete and isinstance(location.store, str | None)
     schema = schema_of(provider, complete) if reported and not is_strict else None
     if schema is None:
         return definition, reported
-    configuration, notes = schema.standard_form(
-        definition.configuration, f"{location.pointer}/configuration"
-    )
+    try:
+        configuration, notes = optional_function("nonstandard configurations")(
+            schema, definition.configuration, f"{location.pointer}/configuration"
+        )
+    except ModuleNotFoundError:
+        return definition, reported
     if schema.problems(configuration):
         return definition, reported
     if complete:

@@ -9,7 +9,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import package_schema
-from zarr_core.metadata.nonstandard import number_from_text
+
+from zarr_formats.nonstandard import number_from_text, standard_value
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON
@@ -35,7 +36,7 @@ def standard_array(document: JSON) -> tuple[JSON, tuple[str, ...]]:
             standard[name] = [length]
             notes.append(f"/{name} is {length} and read as [{length}]")
     schema = package_schema("zarr_formats", "format", "v2.array")
-    standard, changes = schema.standard_form(standard)
+    standard, changes = standard_value(schema, standard)
     notes += changes
     value, dtype = document.get("fill_value"), document.get("dtype")
     if isinstance(value, str) and isinstance(dtype, str) and (match := _NUMBER(dtype)):

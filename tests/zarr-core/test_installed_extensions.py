@@ -1,10 +1,10 @@
 import sys
 
 import pytest
+from zarr_core import installed_extensions
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.config import config
 from zarr_core.registry.discovery import usable_names
-from zarr_core.registry.extension_list import installed_extensions
 from zarr_core.registry.overrides import override_extensions
 
 HOOKS = """

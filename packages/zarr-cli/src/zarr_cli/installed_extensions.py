@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ExtensionLoadError
-from zarr_core.registry import hooks
+from zarr_core.extension import ExtensionDefinition, Provider
 from zarr_core.registry.discovery import providers
 from zarr_core.registry.extension_points import EXTENSION_POINTS
-from zarr_core.registry.provider import Provider, is_disabled
+from zarr_core.registry.hooks import supplied
+from zarr_core.registry.provider import is_disabled
 from zarr_core.registry.resolve import find_provider
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def installed_extensions(
     lines: list[InstalledExtension] = []
     for point in EXTENSION_POINTS:
         if extension_point in (None, point):
-            offered = [*providers(point, disabled=True), *hooks.supplied(point)]
+            offered = [*providers(point, disabled=True), *supplied(point)]
             offered.sort(key=lambda item: (item.name, item.distribution, item.target))
             lines += [_line(item, load) for item in offered if not names or item.name in names]
     return lines

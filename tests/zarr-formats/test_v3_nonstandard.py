@@ -12,6 +12,7 @@ from zarr_core.errors import (
     MetadataError,
     MetadataValidationError,
 )
+from zarr_core.registry.known_extensions import FUNCTIONS
 
 
 def stored(changes, **options):
@@ -56,6 +57,19 @@ def test_it_is_read_with_a_warning_and_written_in_its_valid_form(changes, option
     array.resize(6)
     array[:2] = 1
     assert zarr.open_array(store)[:2].tolist() == [1, 1]  # no warning
+
+
+def test_errors_name_the_distribution_that_reads_other_forms(monkeypatch):
+    for name in ("nonstandard metadata", "nonstandard configurations"):
+        monkeypatch.setitem(FUNCTIONS, name, ("zarr-absent", "zarr_absent:read"))
+    with pytest.raises(MetadataValidationError, match="/shape/0: must be an integer") as caught:
+        zarr.open_array(stored({"shape": [40.0]}))
+    (note,) = caught.value.__notes__
+    assert "nonstandard metadata needs zarr-absent" in note
+    codec = {"name": "bytes", "configuration": {"endian": None}}
+    store = stored({"codecs": [codec]}, dtype="int8")
+    with pytest.raises(ExtensionConfigurationError, match="endian"):
+        zarr.open_array(store)
 
 
 def test_integers_and_members_within_codecs():
