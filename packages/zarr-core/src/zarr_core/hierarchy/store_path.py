@@ -143,9 +143,9 @@ def _store_of(location: Any, read_only: bool, options: dict[str, Any]) -> Store:
 
     advice = next((OTHER_OBJECTS[name] for name in modules if name in OTHER_OBJECTS), "")
     if isinstance(location, Mapping) and not advice:
-        from zarr_core.stores.mapping import MappingStore
+        from zarr_core.stores.memory import MemoryStore
 
-        return MappingStore(location, read_only=read_only)
+        return MemoryStore(location, read_only=read_only)
     if not advice:
         advice = (
             "pass a path, a URL, a zarr_core store, a mapping of keys to bytes, an array or a group"
