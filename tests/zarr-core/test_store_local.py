@@ -331,13 +331,6 @@ def test_a_lock_file_that_was_left_is_used_again(store):
     assert files(store) == ["k"]
 
 
-def test_the_memory_of_directories_is_bounded(store, monkeypatch):
-    monkeypatch.setattr(local, "_REMEMBERED", 10)
-    for number in range(50):
-        store.set(f"{number}/k", b"v")
-    assert len(store._known) <= 12
-
-
 @pytest.mark.parametrize("operation", ["get", "exists", "getsize", "generation", "open_value"])
 def test_keys_that_cannot_be_encoded_are_rejected(tmp_path, operation):
     store = LocalStore(tmp_path)
