@@ -56,4 +56,4 @@ def test_store_objects(tmp_path):
         del stores["FSStore"]
     sources = [PACKAGES / name / "src" for name in ("zarr-core", "zarr-formats", "zarr-codecs")]
     results = json.loads(run(python, PROGRAM, tmp_path, json.dumps(stores), *sources))
-    assert results == dict.fromkeys(stores, "MappingStore"), "\n".join(results.values())
+    assert results == dict.fromkeys(stores, "MemoryStore"), "\n".join(results.values())

@@ -12,7 +12,6 @@ import zarr_core as zarr
 from zarr_core.config import config
 from zarr_core.errors import NodeNameError, StoreError, UnknownExtensionError
 from zarr_core.hierarchy.store_path import resolve_store_path
-from zarr_core.stores.mapping import MappingStore
 
 
 def test_paths_and_urls(tmp_path, monkeypatch):
@@ -123,7 +122,7 @@ def test_urls_of_stores_that_are_not_installed(url, name):
 def test_mappings_of_other_kinds():
     for mapping in (UserDict(), OrderedDict()):
         store = resolve_store_path(mapping)[0]
-        assert type(store) is MappingStore
+        assert type(store) is zarr.MemoryStore
         assert store == resolve_store_path(mapping)[0]
         zarr.create_array(mapping, data=[1, 2])
         assert "zarr.json" in mapping

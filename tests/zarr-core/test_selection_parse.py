@@ -72,12 +72,12 @@ AXES = (uneven(10, [4, 4, 4]), uneven(7, [1, 6]))
 @pytest.mark.parametrize(
     ("index", "message"),
     [
-        (3, "chunk grid dimension 0 of length 3"),
+        (3, "dimension 0 of length 3"),
         ((0, -3), "index -3"),
         (slice(None, None, 2), "step 1"),
         (slice(None, None, -1), "step 1"),
         ([0, 1], "list"),
-        (None, "NoneType"),
+        (None, "None"),
         ((0, 0, 0), "too many"),
         (0.5, "float"),
     ],

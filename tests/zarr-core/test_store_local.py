@@ -12,7 +12,7 @@ import pytest
 import zarr_core as zarr
 from store_contract import StoreContract
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadOnlyError
-from zarr_core.stores import local, local_files
+from zarr_core.stores import local_files
 from zarr_core.stores.local import LocalStore
 
 
@@ -329,13 +329,6 @@ def test_a_lock_file_that_was_left_is_used_again(store):
         pass
     store.update("k", lambda reader: b"w")
     assert files(store) == ["k"]
-
-
-def test_the_memory_of_directories_is_bounded(store, monkeypatch):
-    monkeypatch.setattr(local, "_REMEMBERED", 10)
-    for number in range(50):
-        store.set(f"{number}/k", b"v")
-    assert len(store._known) <= 12
 
 
 @pytest.mark.parametrize("operation", ["get", "exists", "getsize", "generation", "open_value"])

@@ -10,7 +10,6 @@ import pytest
 import zarr_core as zarr
 from store_contract import StoreContract
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
-from zarr_core.stores.mapping import MappingStore
 from zarr_core.stores.memory import MemoryStore
 
 
@@ -26,7 +25,7 @@ class TestUserDict(StoreContract):
     pickles = False
 
     def make(self, tmp_path):
-        return MappingStore(BytesOnly())
+        return MemoryStore(BytesOnly())
 
     def again(self, store, *, read_only):
         return type(store)(store._mapping, read_only)
@@ -46,7 +45,7 @@ class Arrays(UserDict):
 
 class TestMappingOfArrays(TestUserDict):
     def make(self, tmp_path):
-        return MappingStore(Arrays())
+        return MemoryStore(Arrays())
 
 
 @pytest.mark.parametrize(
@@ -59,7 +58,7 @@ class TestMappingOfArrays(TestUserDict):
     ],
 )
 def test_values_that_are_buffers_or_arrays_are_copied(held, value):
-    found = MappingStore({"k": held}).get("k")
+    found = MemoryStore({"k": held}).get("k")
     assert type(found) is bytes
     assert found == value
 
@@ -69,7 +68,7 @@ def test_values_that_are_buffers_or_arrays_are_copied(held, value):
     [np.array([b"text", None]), np.array([1], "M8[s]"), "text", None, 5, object()],
 )
 def test_other_values_are_neither_read_nor_missing(held):
-    store = MappingStore({"a/k": held})
+    store = MemoryStore({"a/k": held})
     for call in (store.get, store.getsize, store.open_value):
         with pytest.raises(StoreReadError, match=r"a/k.*bytes are needed"):
             call("a/k")
@@ -95,7 +94,7 @@ class ReadOnly(Mapping):
 def test_unwritable_locations_are_read_only(kind):
     values = {}
     zarr.create_array(values, data=np.arange(6), chunks=2)
-    store = MappingStore(kind(values))
+    store = MemoryStore(kind(values))
     assert store.read_only
     array = zarr.open(store)
     assert array.read_only
@@ -112,15 +111,15 @@ def test_equality_never_reads_the_values():
         def __getitem__(self, key):
             raise AssertionError("read")
 
-    first, second = (MappingStore(Loud(a=b"")) for _ in range(2))
+    first, second = (MemoryStore(Loud(a=b"")) for _ in range(2))
     assert first != second
-    assert first == MappingStore(first._mapping)
+    assert first == MemoryStore(first._mapping)
     assert MemoryStore(first._mapping) == first
 
 
 def test_the_mapping_is_named_but_not_shown():
     secret = UserDict({"k": b"secret"})
-    store = MappingStore(secret)
+    store = MemoryStore(secret)
     assert "UserDict" in repr(store)
     assert "secret" not in repr(store)
     with pytest.raises(StoreError, match="cannot be pickled"):

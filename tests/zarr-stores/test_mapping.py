@@ -7,7 +7,7 @@ import pytest
 import zarr_core as zarr
 from store_contract import StoreContract
 from zarr_core.errors import StoreError
-from zarr_core.stores.mapping import MappingStore
+from zarr_core.stores.memory import MemoryStore
 
 VALUES = np.arange(600, dtype="int32").reshape(30, 20)
 
@@ -20,7 +20,7 @@ def write_and_read(mapping):
     del root["a/field"]
     root.create_array("a/field", data=VALUES, chunks=(7, 6), compressors=None)
     again = zarr.open_group(mapping, mode="r")
-    assert type(again.store) is MappingStore
+    assert type(again.store) is MemoryStore
     assert [path for path, _ in again.members(max_depth=None)] == ["a", "a/field", "sharded"]
     assert np.array_equal(again["a/field"][3:9, ::2], VALUES[3:9, ::2])
     assert (again["sharded"][2:4, 1:3] == 7).all()
@@ -76,7 +76,7 @@ def test_an_adapter_of_hdf5(hdf5):
 
 def test_hdf5_itself_is_a_mapping_but_takes_no_values(hdf5):
     with pytest.raises(StoreError, match="the mapping failed"):
-        MappingStore(hdf5).set("k", b"\0binary\0")
+        MemoryStore(hdf5).set("k", b"\0binary\0")
 
 
 class TestZict(StoreContract):
@@ -85,7 +85,7 @@ class TestZict(StoreContract):
 
     def make(self, tmp_path):
         zict = pytest.importorskip("zict")
-        return MappingStore(zict.LRU(10**9, {}))
+        return MemoryStore(zict.LRU(10**9, {}))
 
     def again(self, store, *, read_only):
-        return MappingStore(store._mapping, read_only)
+        return MemoryStore(store._mapping, read_only)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 from math import prod
@@ -35,11 +36,8 @@ if TYPE_CHECKING:
     from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.resolved_metadata import ResolvedMetadata, WriteEmptyChunks
     from zarr_core.interfaces.codec import Codec
-    from zarr_core.interfaces.format import Format
     from zarr_core.interfaces.native import NativePlan
     from zarr_core.interfaces.selection import AnySelection
-    from zarr_core.interfaces.store import Store
-    from zarr_core.registry.overrides import Extensions
     from zarr_core.selection.projection import ChunkProjection
 
     Array = np.ndarray[Any, Any]
@@ -51,6 +49,7 @@ _FEW_CHUNKS = 100  # visited without listing
 _MANY_REQUESTS = 64  # concurrent ones, also for large chunks: responses wait for memory
 
 
+@dataclass(eq=False, repr=False)
 class StoredArray(StoredNode[ArrayMetadata]):
     """An array as it is stored, without the user interface.
 
@@ -58,7 +57,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
 
     Parameters
     ----------
-    store, path, format_, metadata, read_only, consolidated, extensions, fixed
+    store, path, format, metadata, read_only, consolidated, extensions, fixed
         The attributes of :class:`StoredNode`; by default the extensions of the current block.
     resolved : ResolvedMetadata
         The code of all extensions that the metadata name; shared with other arrays.
@@ -82,38 +81,17 @@ class StoredArray(StoredNode[ArrayMetadata]):
         fewer for large chunks, since each needs memory.
     """
 
-    chunk_key: Callable[[tuple[int, ...]], str]
+    resolved: ResolvedMetadata
+    _: KW_ONLY
+    missing_is_error: bool = False
+    result_order: Literal["C", "F"] | None = None
 
-    def __init__(
-        self,
-        store: Store,
-        path: str,
-        format_: Format,
-        metadata: ArrayMetadata,
-        resolved: ResolvedMetadata,
-        *,
-        read_only: bool = False,
-        missing_is_error: bool = False,
-        result_order: Literal["C", "F"] | None = None,
-        consolidated: Any = None,
-        extensions: Extensions | None = None,
-        fixed: bool = False,
-    ) -> None:
-        # Not by the constructor of StoredNode: the call would take 8 % of opening an array.
-        self.store = store
-        self.path = path
-        self.format = format_
-        self.metadata = metadata
-        self.consolidated = consolidated
-        self.extensions = overrides.current() if extensions is None else extensions
+    def __post_init__(self) -> None:
+        store, resolved = self.store, self.resolved
         self.ignored_extensions = resolved.ignored
-        self.read_only = read_only or store.read_only or bool(resolved.ignored)
-        self.fixed = fixed
-        self.resolved = resolved
-        self.missing_is_error = missing_is_error
-        self.result_order = result_order
+        self.read_only = self.read_only or store.read_only or bool(resolved.ignored)
         self.axes = resolved.axes
-        prefix = self.prefix = check_prefix(format_.chunk_prefix(path))
+        prefix = self.prefix = check_prefix(self.format.chunk_prefix(self.path))
         # The first transformer is nearest to the array, the last to the store.
         for transformer in reversed(resolved.transformers):
             store = transformer.transform(store, prefix)
@@ -127,7 +105,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
             self.native = None
         if resolved.affixes is None or not self.axes:
             encode = resolved.key_encoding.encode
-            self.chunk_key = lambda chunk_coords: prefix + encode(chunk_coords)
+            self.chunk_key: Callable[[tuple[int, ...]], str] = lambda chunk: prefix + encode(chunk)
         else:  # formatting is several times as fast
             before, separator = resolved.affixes
             numbers = separator.replace("%", "%%").join(["%d"] * len(self.axes))
@@ -402,9 +380,4 @@ class StoredArray(StoredNode[ArrayMetadata]):
                 resolved = resolve_cached(metadata, self.store, self.path, write_empty_chunks)
         elif is_resized:
             resolved = resolved.resized(metadata.shape, self.location)
-        return type(self)(
-            self.store, self.path, self.format, metadata, resolved,
-            read_only=self.read_only, missing_is_error=self.missing_is_error,
-            result_order=self.result_order, consolidated=self.consolidated,
-            extensions=self.extensions, fixed=self.fixed,
-        )  # fmt: skip
+        return replace(self, metadata=metadata, resolved=resolved)

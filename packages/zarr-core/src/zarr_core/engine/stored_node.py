@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="NodeMetadata")
 
 
+@dataclass(eq=False, repr=False)
 class StoredNode(ABC, Generic[M]):
     """A node as it is stored, without the user interface.
 
@@ -49,28 +51,19 @@ class StoredNode(ABC, Generic[M]):
         Whether the metadata are assumed: the stored ones are neither read nor written.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        path: str,
-        format_: Format,
-        metadata: M,
-        *,
-        read_only: bool = False,
-        consolidated: Any = None,
-        extensions: Extensions | None = None,
-        ignored_extensions: tuple[ExtensionDefinition, ...] = (),
-        fixed: bool = False,
-    ) -> None:
-        self.store = store
-        self.path = path
-        self.format = format_
-        self.metadata = metadata
-        self.consolidated = consolidated
-        self.extensions = overrides.current() if extensions is None else extensions
-        self.ignored_extensions = ignored_extensions
-        self.read_only = read_only or store.read_only or bool(ignored_extensions)
-        self.fixed = fixed
+    store: Store
+    path: str
+    format: Format
+    metadata: M
+    _: KW_ONLY
+    read_only: bool = False
+    consolidated: Any = None
+    extensions: Extensions = field(default_factory=overrides.current)
+    fixed: bool = False
+    ignored_extensions: tuple[ExtensionDefinition, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        self.read_only = self.read_only or self.store.read_only
 
     @property
     def name(self) -> str:
@@ -139,6 +132,7 @@ class StoredNode(ABC, Generic[M]):
         return f"<{type(self).__name__} {self.location}>"
 
 
+@dataclass(eq=False, repr=False)
 class StoredGroup(StoredNode[GroupMetadata]):
     """A group as it is stored, perhaps with members from consolidated metadata.
 
@@ -177,7 +171,4 @@ class StoredGroup(StoredNode[GroupMetadata]):
                 view = None
             else:
                 view.metadata = metadata.consolidated
-        return type(self)(
-            self.store, self.path, self.format, metadata,
-            read_only=self.read_only, consolidated=view, extensions=self.extensions,
-        )  # fmt: skip
+        return replace(self, metadata=metadata, consolidated=view)

@@ -143,9 +143,9 @@ def _store_of(location: Any, read_only: bool, options: dict[str, Any]) -> Store:
 
     advice = next((OTHER_OBJECTS[name] for name in modules if name in OTHER_OBJECTS), "")
     if isinstance(location, Mapping) and not advice:
-        from zarr_core.stores.mapping import MappingStore
+        from zarr_core.stores.memory import MemoryStore
 
-        return MappingStore(location, read_only=read_only)
+        return MemoryStore(location, read_only=read_only)
     wanted = next(filter(None, (requirement("store", name) for name in modules)), None)
     if wanted is not None:
         advice = f"the current version of {wanted} can: pip install --upgrade {wanted}"

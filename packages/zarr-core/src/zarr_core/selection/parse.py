@@ -205,30 +205,22 @@ def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
     """Parse integers, slices of step 1 and ``...`` that count chunks; an integer keeps its axis."""
     counts = tuple(axis.count for axis in axes)
     try:
-        return _block(index, axes, counts)
+        for item in _items_of(index):
+            if item is None or (isinstance(item, slice) and item.step not in (None, 1)):
+                raise SelectionError(f"{item!r} does not select chunks; slices have step 1")
+        chunks = basic(index, counts).selection
     except SelectionError as error:  # error.shape would be the shape of the grid
         raise SelectionError(f"{error.reason} (grid of chunks {counts})") from None
-
-
-def _block(index: Any, axes: Sequence[ChunkAxis], counts: tuple[int, ...]) -> ParsedSelection:
     parts = []
-    for dimension, (item, axis) in enumerate(zip(_expanded(index, counts), axes, strict=True)):
-        if isinstance(item, slice):
-            first, stop, step = _slice_bounds(item, axis.count, counts)
-            if step != 1:
-                raise SelectionError(f"slices of chunks have step 1, not {step}", counts)
-        elif is_integer(item):
-            first = _in_bounds(as_integer(item), dimension, counts, "chunk grid dimension")
-            stop = first + 1
-        else:
-            raise SelectionError(
-                f"{type(item).__name__} does not select chunks; use integers and slices", counts
+    for item, axis in zip(chunks.index, axes, strict=True):
+        start = stop = 0
+        if item.start < item.stop:
+            last = item.stop - 1
+            start, stop = (
+                axis.start(item.start),
+                min(axis.start(last) + axis.length(last), axis.size),
             )
-        if first < stop:
-            end = axis.start(stop - 1) + axis.length(stop - 1)
-            parts.append(slice(axis.start(first), min(end, axis.size), 1))
-        else:
-            parts.append(slice(0, 0, 1))
+        parts.append(slice(start, stop, 1))
     selection = BasicIndexer(tuple(parts))
     return ParsedSelection(selection, selection.shape)
 
@@ -623,27 +615,22 @@ def is_integer(item: Any) -> bool:
     return True
 
 
-def _in_bounds(number: int, dimension: int, shape: tuple[int, ...], what: str = "dimension") -> int:
+def _in_bounds(number: int, dimension: int, shape: tuple[int, ...]) -> int:
     """An index from 0 to the length of a dimension; negative ones count from the end."""
     size = shape[dimension]
     if -size <= number < size:
         return number + size if number < 0 else number
     raise SelectionError(
-        f"index {number} is out of bounds for {what} {dimension} of length {size}", shape
+        f"index {number} is out of bounds for dimension {dimension} of length {size}", shape
     )
-
-
-def _slice_bounds(item: slice, size: int, shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """Start, stop and step of a slice of a dimension."""
-    try:
-        return item.indices(size)
-    except (TypeError, ValueError) as error:  # not integers, or a step of zero
-        raise SelectionError(f"{item!r}: {error}", shape) from None
 
 
 def _parse_slice(item: slice, dimension: int, shape: tuple[int, ...]) -> tuple[slice, int, bool]:
     """A slice with a positive step, the number of its elements, and whether it was reversed."""
-    start, stop, step = _slice_bounds(item, shape[dimension], shape)
+    try:
+        start, stop, step = item.indices(shape[dimension])
+    except (TypeError, ValueError) as error:  # not integers, or a step of zero
+        raise SelectionError(f"{item!r}: {error}", shape) from None
     count = len(range(start, stop, step))
     if count <= 0:
         return slice(0, 0, 1), 0, step < 0

@@ -24,8 +24,8 @@ from zarr_core.interfaces.store import FileLayout, Store, StoreTraits
 from zarr_core.messages import listed, log, warn
 from zarr_core.stores import local_files
 from zarr_core.stores.local_files import (
-    AT_FDCWD,
-    OPTIONS,
+    FOLLOW_LINKS,
+    LISTED,
     READ_FLAGS,
     DirectoryTree,
     OpenDescriptor,
@@ -41,14 +41,11 @@ if TYPE_CHECKING:
 _CANNOT_MOVE = {errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.ENOENT}
 _MISSING = -1
 _ANY_SIZE = (1 << 63) - 1  # a limit that no file exceeds
-_REMEMBERED = 100_000  # directories
-_HOW, _HOW_SIZE = OPTIONS.get(READ_FLAGS, (b"", 0))
 _TICK = 20_000_000  # nanoseconds; the clock of most file systems advances every 1 to 10 ms
 _NO_DIRECTORY = (
     "is a file, not a directory; zarr-import imports HDF5 and NetCDF files, and archives and "
     "databases are opened by URLs such as zip://PATH and sqlite://PATH"
 )
-_FOLLOW = "To follow links out of the store, pass storage_options={'follow_links': True}"
 
 
 class LocalStore(Store):
@@ -108,8 +105,6 @@ class LocalStore(Store):
         self._fsync = fsync
         self._follow_links = follow_links
         self._tree = DirectoryTree(self.path, follow_links)
-        self._encoded_root = os.fsencode(self._tree.root)
-        self._known = {""}  # the directories of valid keys
         self._warns_of_links = True
         # For speed: access() with the final separator is True for directories only.
         is_file = not os.access(self._tree.root, os.F_OK) and os.path.exists(self.path)
@@ -163,17 +158,16 @@ class LocalStore(Store):
         if descriptor == _MISSING:
             return None
         try:
-            if out is not None:  # the usual case first, for speed
-                size = os.lseek(descriptor, 0, os.SEEK_END)
-                if 0 < size <= limit and os.preadv(descriptor, (out,), 0) == size:
-                    return out[:size]
             size = local_files.size_of(descriptor)
-            if size > limit or out is None:
-                return size if size > limit else local_files.read(descriptor, 0, size)
-            local_files.fill(descriptor, out[:size], 0)
-            return out[:size]
+            if size > limit:
+                return size
+            if out is None:
+                return local_files.read(descriptor, 0, size)
+            out = out[:size]
+            local_files.fill(descriptor, out, 0)
+            return out
         except (OSError, MemoryError, OverflowError) as error:
-            raise self._read_error(check_key(key), error) from error
+            raise self._read_error(key, error) from error
         finally:
             os.close(descriptor)
 
@@ -187,7 +181,7 @@ class LocalStore(Store):
                 os.pread(descriptor, 0, 0)  # fails for a directory, as every read
         except OSError as error:
             os.close(descriptor)
-            raise self._read_error(check_key(key), error) from error
+            raise self._read_error(key, error) from error
         return local_files.FileReader(descriptor, size, self, key)
 
     def getsize(self, key: str) -> int | None:
@@ -208,7 +202,8 @@ class LocalStore(Store):
     def _status(self, key: str) -> os.stat_result | None:
         self._check_key(key)
         prefix, name = split(key)
-        try:  # without opening the file, which needs more permissions
+        try:
+            # Without opening the file, which needs more permissions.
             status = os.lstat(name, dir_fd=self._tree.open(prefix))
             if stat.S_ISLNK(status.st_mode):
                 status = os.fstat(OpenDescriptor(self._tree.open_path(key, READ_FLAGS)))
@@ -224,25 +219,13 @@ class LocalStore(Store):
 
     def _open(self, key: str) -> int:
         """Open the file of a key for reading; ``_MISSING`` if there is none."""
-        # For speed, a key in a known directory is checked only after a failure: if its last segment
-        # is "", "." or "..", it names a directory, which cannot be read.
-        is_known = key[: key.rfind("/") + 1] in self._known
-        if not is_known or "\\" in key or "\0" in key or not key.isascii():
-            self._check_key(key)
+        self._check_key(key)
         try:
-            if local_files.openat2 is not None:  # the usual case first, for speed
-                path = self._encoded_root + (key.encode() if key.isascii() else os.fsencode(key))
-                descriptor: int = local_files.openat2(AT_FDCWD, path, _HOW, _HOW_SIZE)
-                if descriptor >= 0:
-                    return descriptor
-                if local_files.get_errno() == errno.ENOENT:
-                    raise FileNotFoundError
             return self._tree.open_path(key, READ_FLAGS)
         except (FileNotFoundError, NotADirectoryError):
-            check_key(key)
             return _MISSING
         except OSError as error:
-            raise self._read_error(check_key(key), error) from error
+            raise self._read_error(key, error) from error
 
     # --- writeable ---
 
@@ -350,37 +333,22 @@ class LocalStore(Store):
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        self._check_inside(check_prefix(prefix))
-        return self._walk(prefix)
+        return self._walk(*self.list_dir(prefix))  # not in the iterator, so that errors come first
 
-    def _walk(self, prefix: str) -> Iterator[str]:
-        stack = [prefix]
-        while stack:
-            keys, prefixes = self._scan(stack.pop())
+    def _walk(self, keys: list[str], prefixes: list[str]) -> Iterator[str]:
+        yield from keys
+        while prefixes:
+            keys, more = self.list_dir(prefixes.pop())
             yield from keys
-            stack += prefixes
+            prefixes += more
 
     def list_dir(self, prefix: str) -> Listing:
-        self._check_inside(check_prefix(prefix))
-        return self._scan(prefix)
-
-    def _check_inside(self, prefix: str) -> None:
-        """Raise an error if a link leads a prefix out of the store."""
-        try:
-            self._tree.open(prefix)
-        except (FileNotFoundError, NotADirectoryError):
-            pass
-        except OSError as error:
-            raise self._read_error(prefix, error) from error
-
-    def _scan(self, prefix: str) -> Listing:
-        """The keys and prefixes directly below a prefix; warns once of links to other directories."""
-        # By path, for speed: a directory that becomes a link meanwhile shows only its names.
+        check_prefix(prefix)
         hidden: list[str] = []
         keys: list[str] = []
         prefixes: list[str] = []
         try:
-            with os.scandir(self._tree.root + prefix) as entries:
+            with os.scandir(OpenDescriptor(self._tree.open_path(prefix, LISTED))) as entries:
                 for entry in entries:
                     name = entry.name
                     if "\\" in name:  # not in a key
@@ -392,7 +360,7 @@ class LocalStore(Store):
                         prefixes.append(f"{prefix}{name}/")
                     elif not (entry.is_symlink() and entry.is_dir()):
                         keys.append(prefix + name)
-                    elif (target := self._tree.target(entry.path)) is None:
+                    elif (target := self._tree.target(self._tree.root + prefix + name)) is None:
                         keys.append(prefix + name)
                         hidden.append(prefix + name)
                     elif not self._leads_back(prefix + name, target):
@@ -405,7 +373,7 @@ class LocalStore(Store):
             self._warns_of_links = False
             warn(
                 f"{self}: the contents of symbolic links to directories outside of the store are "
-                f"hidden: {listed(hidden)}. {_FOLLOW}"
+                f"hidden: {listed(hidden)}. {FOLLOW_LINKS}"
             )
         return keys, prefixes
 
@@ -439,9 +407,6 @@ class LocalStore(Store):
                 os.fsencode(key)
             except UnicodeEncodeError as error:
                 raise StoreKeyError("not a key: cannot be encoded", self, ascii(key)) from error
-        if len(self._known) >= _REMEMBERED:
-            self._known.clear()
-        self._known.add(key[: key.rfind("/") + 1])
 
     def _check_change(self, key: str) -> str:
         if self.read_only:
@@ -460,9 +425,6 @@ class LocalStore(Store):
 
     def _read_error(self, key: str, error: Exception) -> StoreError:
         error.__traceback__ = None  # its frames keep directories open
-        if isinstance(error, OSError) and error.errno == errno.EXDEV:
-            reason = f"a symbolic link leads out of the store, in a circle or nowhere. {_FOLLOW}"
-            return StoreReadError(reason, self, key)
         return StoreReadError(local_files.read_failure(error), self, key)
 
     def _write_error(self, key: str, error: OSError, is_kept: bool = False) -> StoreError:

@@ -29,7 +29,7 @@ from zarr_core.errors import StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader, ValueReference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from zarr_core.interfaces.byte_reader import Buffer
@@ -41,6 +41,7 @@ except ImportError:  # no file locks: only threads exclude each other
 else:
     HAVE_LOCKS = True
 
+FOLLOW_LINKS = "To follow links out of the store, pass storage_options={'follow_links': True}"
 PARTIAL = ".zarr-partial"
 LOCK = ".zarr-lock"
 # Do not wait for the writer of a FIFO; do not follow links unchecked.
@@ -48,7 +49,7 @@ READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
 _CREATE = os.O_CREAT | os.O_NOFOLLOW
 # O_PATH needs no permission to list the directory.
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
-_LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW_FILE = os.O_WRONLY | os.O_EXCL | _CREATE
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # or a link in its place
@@ -59,7 +60,7 @@ _NAME_LIMIT = 100
 _ATTEMPTS = 1000
 _PASSES = 4
 _LINKS = 40  # to follow for one path, as many as Linux follows
-_SYS_OPENAT2, AT_FDCWD, _RESOLVE_NO_SYMLINKS = 437, -100, 4
+_SYS_OPENAT2, _AT_FDCWD, _RESOLVE_NO_SYMLINKS = 437, -100, 4
 
 # Names of temporary files; processes that use the same number at once take the next.
 _numbers = itertools.count(int.from_bytes(os.urandom(4)))
@@ -70,11 +71,14 @@ _numbers = itertools.count(int.from_bytes(os.urandom(4)))
 
 def read_failure(error: Exception) -> str:
     """The reason why a file cannot be read."""
+    number = getattr(error, "errno", None)
+    if number == errno.EXDEV:
+        return f"a symbolic link leads out of the store, in a circle or nowhere. {FOLLOW_LINKS}"
     if isinstance(error, IsADirectoryError):
         return "is a directory"
     if isinstance(error, MemoryError | OverflowError):
         return "there is not enough memory for the value"
-    if isinstance(error, OSError) and error.errno in (errno.ESPIPE, errno.EINVAL):
+    if number in (errno.ESPIPE, errno.EINVAL):
         return "not a regular file, but a directory or a device"  # EINVAL: directories of tmpfs
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
@@ -96,10 +100,10 @@ def size_of(descriptor: int) -> int:
 
 def fill(descriptor: int, buffer: memoryview, start: int) -> None:
     """Fill a buffer from a file, even if a system call returns fewer bytes."""
-    if not buffer:
-        os.pread(descriptor, 0, 0)  # fails for a directory, as every read
     while buffer:
         count = os.preadv(descriptor, (buffer[:_ONE_CALL],), start)
+        if count == len(buffer):
+            return
         if not count:
             raise OSError(errno.EIO, f"the file ends {len(buffer)} bytes too early")
         buffer = buffer[count:]
@@ -132,10 +136,9 @@ class FileReader(ByteReader):
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
-            self.check_part(start, length := len(buffer))
+            self.check_part(start, len(buffer))
             try:
-                if os.preadv(self._descriptor, (buffer,), start) != length:
-                    fill(self._descriptor, buffer, start)
+                fill(self._descriptor, buffer, start)
             except OSError as error:
                 raise self._error(error) from error
 
@@ -166,29 +169,35 @@ class FileReader(ByteReader):
 # --- directories ---
 
 
-def _find_openat2() -> tuple[Any, Any, dict[int, tuple[bytes, Any]]]:
-    """The call of Linux that can refuse links anywhere on a path, its errno, and its options."""
+def _find_openat2() -> Callable[[int, str, int], int] | None:
+    """The call of Linux that refuses links anywhere on a path; None if there is none."""
     if sys.platform != "linux":
-        return None, None, {}
+        return None
     try:
         from ctypes import CDLL, c_long, c_size_t, get_errno
 
-        function = partial(CDLL(None, use_errno=True).syscall, c_long(_SYS_OPENAT2))
+        call = partial(CDLL(None, use_errno=True).syscall, c_long(_SYS_OPENAT2))
     except (ImportError, OSError, AttributeError):
-        return None, None, {}
+        return None
     options = {}
-    for flags in (READ_FLAGS, _DIRECTORY, _LISTED):
+    for flags in (READ_FLAGS, _DIRECTORY, LISTED):
         how = struct.pack("QQQ", flags | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)  # struct open_how
         options[flags] = how, c_size_t(len(how))
-    descriptor = function(AT_FDCWD, b"/", *options[_DIRECTORY])
-    if descriptor < 0:  # an old kernel, or a container that does not permit it
-        return None, None, {}
+
+    def openat2(directory: int, path: str, flags: int) -> int:
+        descriptor: int = call(directory, os.fsencode(path), *options[flags])
+        return descriptor if descriptor >= 0 else -get_errno()
+
+    # Not in an old kernel, or in a container that does not permit it.
+    descriptor = openat2(_AT_FDCWD, "/", _DIRECTORY)
+    if descriptor < 0:
+        return None
     os.close(descriptor)
-    return function, get_errno, options
+    return openat2
 
 
-# ``openat2(directory, path, *OPTIONS[flags])`` returns a descriptor, or -1; None if it is missing.
-openat2, get_errno, OPTIONS = _find_openat2()
+# ``openat2(directory, path, flags)`` returns a descriptor, or a negative number of an error.
+openat2 = _find_openat2()
 
 
 class OpenDescriptor(int):
@@ -207,11 +216,8 @@ def _open_below(
 
     Missing directories on the path are created if ``create`` is true.
     """
-    if openat2 is not None:
-        encoded = os.fsencode(path or ".")
-        descriptor: int = openat2(directory, encoded, *OPTIONS[flags])
-        if descriptor >= 0:
-            return descriptor
+    if openat2 is not None and (descriptor := openat2(directory, path or ".", flags)) >= 0:
+        return descriptor
     *parents, name = path.split("/")
     for parent in parents:
         if create:
@@ -241,13 +247,11 @@ class DirectoryTree:
         """Open a file or directory, also behind links; the caller closes it."""
         root = self.root
         if openat2 is not None:  # the usual case first, for speed
-            encoded = os.fsencode(root + path)
-            descriptor: int = openat2(AT_FDCWD, encoded, *OPTIONS[flags])
+            descriptor = openat2(_AT_FDCWD, root + path, flags)
             if descriptor >= 0:
                 return descriptor
-            number = get_errno()
-            if number == errno.ENAMETOOLONG or (number == errno.ENOENT and not create):
-                raise OSError(number, os.strerror(number))
+            if descriptor == -errno.ENOENT and not create:
+                raise FileNotFoundError(errno.ENOENT, "missing", root + path)
         for _ in range(_LINKS):
             if create:
                 for match in re.finditer("/", "" if os.path.isdir(root) else root[1:]):
@@ -393,7 +397,7 @@ def walk(
     for prefix in prefixes:
         files = []
         try:
-            directory = OpenDescriptor(_open_below(top, prefix, _LISTED))
+            directory = OpenDescriptor(_open_below(top, prefix, LISTED))
         except OSError as error:
             if error.errno in _GONE or (skips_unreadable and error.errno == errno.EACCES):
                 continue
