@@ -90,11 +90,6 @@ class ChunkKeys:
             if chunk_coords is not None and self.holds(chunk_coords):
                 yield chunk_coords, key
 
-    def is_chunk(self, key: str) -> bool:
-        """Whether a key is that of a chunk within the array."""
-        chunk = self.chunk_of(key)
-        return chunk is not None and self.holds(chunk)
-
     def holds(self, chunk: Coordinates) -> bool:
         """Whether a chunk is within the array."""
         return all(number < count for number, count in zip(chunk, self.counts, strict=True))
