@@ -119,12 +119,13 @@ def test_overlaps_are_rejected():
     assert np.array_equal(source["h/y"][...], source["g/y"][...])
 
 
-def test_chunks_are_not_decoded_in_place():
+def test_chunks_are_neither_decoded_nor_moved_in_place():
     source = hierarchy()
     with pytest.raises(ConversionError, match="not supported in place; pass a dest"):
         convert(source["x"], chunks=1)
-    with pytest.raises(ConversionError, match="pass a dest"):
-        convert(source["x"], chunk_key_encoding="v2")
+    for options in ({"chunk_key_encoding": "v2"}, {"zarr_format": 2}):
+        with pytest.raises(ConversionError, match="stored with other keys.*pass a dest"):
+            convert(source["x"], **options)
     done = convert(source)
     assert {step.cost for step in done.steps} == {"nothing"}
 

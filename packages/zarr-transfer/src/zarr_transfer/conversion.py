@@ -17,13 +17,7 @@ from zarr_core.registry.resolve import format_named, formats_without
 
 from zarr_transfer.errors import ConversionError
 from zarr_transfer.execute import execute, prepare_destination
-from zarr_transfer.keys import (
-    array_keys,
-    key_pairs,
-    keys_unchanged,
-    nodes_of,
-    readable_children,
-)
+from zarr_transfer.keys import nodes_of, readable_children
 from zarr_transfer.plan import CopyOptions, CopySpec, NodeLocation
 from zarr_transfer.planner import plan_nodes
 from zarr_transfer.progress import logging_to
@@ -102,8 +96,8 @@ def convert(
         Whether an existing node at the destination is removed first; in place, whether
         existing metadata is replaced.
     remove_source : bool
-        Whether the source is removed at the end: in place, its metadata, and chunks that were
-        copied to other keys; otherwise the node and everything below it.
+        Whether the source is removed at the end: in place, its metadata; otherwise the node and
+        everything below it.
     max_memory : int, optional
         Maximum memory in bytes; an error before anything is written if it is too small.  By
         default 64 MiB of elements, or one chunk or shard if it is larger, and some chunks.
@@ -337,13 +331,7 @@ def _remove(plan: CopyPlan) -> None:
         return
     # Remove the node itself last, so that this can be repeated.  Read the members from the
     # destination, since some may have lost their old metadata.
-    steps = {step.path: step for step in plan.steps}
     for path in reversed([path for path, _ in _nodes(dest, dest.read(""))]):
         new = set(dest.format_.documents(dest.at(path)))
         old = source.format_.documents(source.at(path))
         source.store.erase_values([key for key in old if key not in new])
-        step = steps.get(path)
-        if step is not None and step.is_array:
-            before, after = array_keys(plan.spec, step)
-            if not keys_unchanged(before, after):
-                source.store.erase_values([key for key, _ in key_pairs(before, before)])

@@ -145,14 +145,6 @@ def extra_keys(old: ChunkKeys, new: ChunkKeys) -> Iterator[str]:
             yield key
 
 
-def may_collide(spec: CopySpec, step: CopyStep) -> bool:
-    """Whether the new key of one chunk may be the old key of another."""
-    old, new = array_keys(spec, step)
-    corners = {(0,) * len(new.counts), tuple(max(0, count - 1) for count in new.counts)}
-    keys = [new.key(corner) for corner in corners]
-    return any(key.startswith(old.prefix) and old.chunk_of(key) is not None for key in keys)
-
-
 def nodes_of(
     side: NodeLocation,
     root: NodeMetadata,

@@ -27,7 +27,7 @@ from zarr_transfer.conventions import dimension_names, follows_convention
 from zarr_transfer.copy_elements import plan_rechunk
 from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.execute import is_bare
-from zarr_transfer.keys import KeyOwners, may_collide, other_keys, present_keys, top_level
+from zarr_transfer.keys import KeyOwners, other_keys, present_keys, top_level
 from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.plan_array import plan_array
 from zarr_transfer.target_layout import is_by_name, requested_parts
@@ -368,10 +368,9 @@ class _Conversion(_Planner):
         """Return the step after comparing it with the destination; raise an error if it conflicts."""
         spec, dest, overwrite = self.spec, self.dest, self.options.overwrite
         location, in_place = dest.location(step.path), spec.in_place
-        if in_place and step.cost == "recode":
-            raise ValueError("chunks must be decoded, which is not supported in place; pass a dest")
-        if in_place and step.cost == "copy" and (spec.same_format or may_collide(spec, step)):
-            raise ValueError("new keys of chunks may be old keys of others; pass a dest")
+        if in_place and step.cost in ("recode", "copy"):
+            why = "decoded" if step.cost == "recode" else "stored with other keys"
+            raise ValueError(f"chunks must be {why}, which is not supported in place; pass a dest")
         if in_place and spec.same_format:
             return replace(step, cost="nothing", notes=())
         assert step.metadata is not None
