@@ -189,6 +189,9 @@ def test_mistakes_of_the_caller():
         convert(hierarchy(), zarr.MemoryStore(), zarr_format="v9")
     with pytest.raises(ValueError, match="on_error"):
         convert(hierarchy(), zarr.MemoryStore(), on_error="ignore")
+    for function in (convert, plan_conversion):
+        with pytest.raises(TypeError, match="unexpected keyword argument.*chunk\\b"):
+            function(hierarchy(), {}, chunk=3)
     readable = hierarchy()
     with pytest.raises(ConversionError, match="reading only"):
         convert(readable, zarr.MemoryStore(read_only=True))

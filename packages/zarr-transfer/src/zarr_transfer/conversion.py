@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +13,7 @@ from zarr_core.formats.detect import read_node
 from zarr_core.hierarchy.create_node import check_reserved_names
 from zarr_core.hierarchy.delete import erase_node
 from zarr_core.hierarchy.rollback import Rollback
-from zarr_core.optional import reporter_for
+from zarr_core.optional import check_names, reporter_for
 from zarr_core.registry.resolve import format_named, formats_without
 
 from zarr_transfer.errors import ConversionError
@@ -20,7 +21,6 @@ from zarr_transfer.execute import execute, prepare_destination
 from zarr_transfer.keys import nodes_of, readable_children
 from zarr_transfer.plan import CopyOptions, CopySpec, NodeLocation
 from zarr_transfer.planner import plan_nodes
-from zarr_transfer.progress import logging_to
 from zarr_transfer.target_layout import KEEP
 
 if TYPE_CHECKING:
@@ -50,14 +50,12 @@ def convert(
     fill_value: Any = KEEP,
     dtype: Any = KEEP,
     chunk_key_encoding: Any = None,
-    only: Callable[[str], bool] | None = None,
     overwrite: bool = False,
     remove_source: bool = False,
     max_memory: int | None = None,
     verify: bool = False,
     on_error: Literal["raise", "skip"] = "raise",
     progress: Callable[[Progress], object] | bool | None = None,
-    log: Any = None,
     executor: CopyExecutor | None = None,
     storage_options: Mapping[str, Any] | None = None,
     dest_storage_options: Mapping[str, Any] | None = None,
@@ -89,9 +87,6 @@ def convert(
         integers must be exact.
     chunk_key_encoding : str, dict or ExtensionDefinition, optional
         By default that of the source, if the format supports it.
-    only : callable, optional
-        Takes the path of an array below the source; returns whether it receives the requested
-        layout.  Other arrays keep theirs.
     overwrite : bool
         Whether an existing node at the destination is removed first; in place, whether
         existing metadata is replaced.
@@ -108,8 +103,6 @@ def convert(
         convert the others.
     progress : callable or True, optional
         Called with a :class:`Progress` a few times a second; True shows a line on standard error.
-    log : callable, path or file, optional
-        Receives a line for each node.
     executor : CopyExecutor, optional
         Runs the tasks, such as the workers of a cluster (zarr-dask); by default the threads of
         this process.
@@ -157,8 +150,8 @@ def convert(
     are stored if the fill value becomes another one.
     """
     options = CopyOptions(
-        only=only, overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,
-        on_error=on_error, progress=progress, log=log, executor=executor, is_conversion=True,
+        overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,
+        on_error=on_error, progress=progress, executor=executor, is_conversion=True,
         layout={
             "chunks": chunks, "shards": shards, "filters": filters, "compressors": compressors,
             "serializer": serializer, "fill_value": fill_value, "dtype": dtype,
@@ -173,12 +166,7 @@ def convert(
         )  # fmt: skip
         try:
             _refuse(plan)
-            with logging_to(log) as line:
-                for step in plan.steps:
-                    line(f"{'skip' if step.problems else step.cost} /{step.path}")
-                _execute(plan)
-                done = sum(not step.problems for step in plan.steps)
-                line(f"all done: {done:,} converted, {len(plan.steps) - done:,} skipped")
+            _execute(plan)
         finally:
             # Close stores that were opened for this call; this completes an archive.
             for location, side in ((dest, plan.dest), (source, plan.source)):
@@ -217,6 +205,7 @@ def plan_conversion(
     NodeNameError
         If the format reserves the name of the destination, and no node has it yet.
     """
+    check_names(options, signature(convert).parameters)
     with override_extensions(extensions) if extensions else nullcontext():
         locations = {name: options.pop(name) for name in _LOCATIONS & options.keys()}
         layout = CopyOptions.from_arguments({**options, "is_conversion": True})
