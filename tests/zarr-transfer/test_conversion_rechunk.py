@@ -70,6 +70,13 @@ def test_unknown_names_of_dimensions_are_problems():
     assert not list(dest.list())
 
 
+def test_only_some_arrays_get_the_layout():
+    store, _ = weather()
+    convert(store, dest := zarr.MemoryStore(), chunks=3, only=lambda path: path in ("x", "bare"))
+    chunks = {name: array.chunks for name, array in zarr.open(dest).arrays()}
+    assert chunks == {"t": (1, 6, 10), "time": (5,), "x": (3,), "bare": (3,)}
+
+
 def test_another_data_type():
     store = zarr.MemoryStore()
     blosc = {"name": "blosc", "configuration": {"typesize": 8, "cname": "lz4", "clevel": 5,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core import override_extensions, resolve_store_path
+from zarr_core import resolve_store_path
 from zarr_core.extension import ValidationProblem, ZarrError
 from zarr_core.formats.detect import read_node
 from zarr_core.hierarchy.create_node import check_reserved_names
@@ -50,6 +49,7 @@ def convert(
     fill_value: Any = KEEP,
     dtype: Any = KEEP,
     chunk_key_encoding: Any = None,
+    only: Callable[[str], bool] | None = None,
     overwrite: bool = False,
     remove_source: bool = False,
     max_memory: int | None = None,
@@ -59,7 +59,6 @@ def convert(
     executor: CopyExecutor | None = None,
     storage_options: Mapping[str, Any] | None = None,
     dest_storage_options: Mapping[str, Any] | None = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> CopyPlan:
     """Convert an array, or a group with everything below it, to another format or layout.
 
@@ -87,6 +86,9 @@ def convert(
         integers must be exact.
     chunk_key_encoding : str, dict or ExtensionDefinition, optional
         By default that of the source, if the format supports it.
+    only : callable, optional
+        Takes the path of an array below the source; returns whether it receives the requested
+        layout.  Other arrays keep theirs.
     overwrite : bool
         Whether an existing node at the destination is removed first; in place, whether
         existing metadata is replaced.
@@ -110,8 +112,6 @@ def convert(
         Arguments for the store if ``source`` is a URL.
     dest_storage_options : mapping, optional
         Arguments for the store if ``dest`` is a URL.
-    extensions : mapping, optional
-        Extensions for this call: ``{"codec": {"acme.xor": Xor}}``.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def convert(
     are stored if the fill value becomes another one.
     """
     options = CopyOptions(
-        overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,
+        only=only, overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,
         on_error=on_error, progress=progress, executor=executor, is_conversion=True,
         layout={
             "chunks": chunks, "shards": shards, "filters": filters, "compressors": compressors,
@@ -158,37 +158,30 @@ def convert(
             "chunk_key_encoding": chunk_key_encoding,
         },
     )  # fmt: skip
-    with override_extensions(extensions) if extensions else nullcontext():
-        plan = _plan(
-            source, dest, options, source_path=source_path, dest_path=dest_path, zarr_format=zarr_format,
-            source_format=source_format, storage_options=storage_options,
-            dest_storage_options=dest_storage_options,
-        )  # fmt: skip
-        try:
-            _refuse(plan)
-            _execute(plan)
-        finally:
-            # Close stores that were opened for this call; this completes an archive.
-            for location, side in ((dest, plan.dest), (source, plan.source)):
-                if isinstance(location, str | PathLike):
-                    side.store.close()
+    plan = _plan(
+        source, dest, options, source_path=source_path, dest_path=dest_path, zarr_format=zarr_format,
+        source_format=source_format, storage_options=storage_options,
+        dest_storage_options=dest_storage_options,
+    )  # fmt: skip
+    try:
+        _refuse(plan)
+        _execute(plan)
+    finally:
+        # Close stores that were opened for this call; this completes an archive.
+        for location, side in ((dest, plan.dest), (source, plan.source)):
+            if isinstance(location, str | PathLike):
+                side.store.close()
     return plan
 
 
-def plan_conversion(
-    source: Any,
-    dest: Any = None,
-    *,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    **options: Any,
-) -> CopyPlan:
+def plan_conversion(source: Any, dest: Any = None, **options: Any) -> CopyPlan:
     """Return what :func:`convert` would do with each node, and all problems.
 
     Nothing is written, and chunks are not read.
 
     Parameters
     ----------
-    source, dest, extensions, **options
+    source, dest, **options
         As for :func:`convert`.
 
     Returns
@@ -206,10 +199,9 @@ def plan_conversion(
         If the format reserves the name of the destination, and no node has it yet.
     """
     check_names(options, signature(convert).parameters)
-    with override_extensions(extensions) if extensions else nullcontext():
-        locations = {name: options.pop(name) for name in _LOCATIONS & options.keys()}
-        layout = CopyOptions.from_arguments({**options, "is_conversion": True})
-        return _plan(source, dest, layout, **locations)
+    locations = {name: options.pop(name) for name in _LOCATIONS & options.keys()}
+    layout = CopyOptions.from_arguments({**options, "is_conversion": True})
+    return _plan(source, dest, layout, **locations)
 
 
 _LOCATIONS = {

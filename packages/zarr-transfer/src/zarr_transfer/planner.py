@@ -69,8 +69,14 @@ class _Planner:
 
     def decoded(self, path: str, node: ArrayMetadata) -> CopyStep:
         """Return the step for an array that may be decoded; raise an error if it is not possible."""
-        is_conversion = self.options.is_conversion
-        return plan_array(self.spec, path, node, self.requested, is_conversion=is_conversion)
+        requested, only, is_conversion = (
+            self.requested,
+            self.options.only,
+            self.options.is_conversion,
+        )
+        if is_conversion and only is not None and not only(path):  # a copy has only such nodes
+            requested = {key: requested[key] for key in requested if key == "chunk_key_encoding"}
+        return plan_array(self.spec, path, node, requested, is_conversion=is_conversion)
 
     def group(self, path: str, node: GroupMetadata) -> CopyStep:
         """Return the step for a group; raise an error if it is not possible."""
