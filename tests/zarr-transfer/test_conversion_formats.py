@@ -249,15 +249,3 @@ def test_in_place_asks_which_of_two_old_formats_is_meant():
         warnings.simplefilter("ignore")
         convert(store, source_format="n5")
     assert dict(zarr.open_group(store, zarr_format=3).attrs) == {"a": 5}
-
-
-def test_version_3_becomes_version_2_where_it_is():
-    store = zarr.MemoryStore()
-    zarr.create_array(store, path="g/x", data=NUMBERS, chunks=(4, 4), attributes={"a": 1})
-    done = convert(store, zarr_format=2, remove_source=True)
-    assert done.cost == "copy"
-    assert sorted(store.list()) == [
-        ".zgroup", "g/.zgroup", "g/x/.zarray", "g/x/.zattrs",
-        "g/x/0.0", "g/x/0.1", "g/x/1.0", "g/x/1.1",
-    ]  # fmt: skip
-    assert np.array_equal(zarr.open(store)["g/x"][...], NUMBERS)

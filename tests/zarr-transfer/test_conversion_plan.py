@@ -119,12 +119,13 @@ def test_overlaps_are_rejected():
     assert np.array_equal(source["h/y"][...], source["g/y"][...])
 
 
-def test_chunks_are_not_decoded_in_place():
+def test_chunks_are_neither_decoded_nor_moved_in_place():
     source = hierarchy()
     with pytest.raises(ConversionError, match="not supported in place; pass a dest"):
         convert(source["x"], chunks=1)
-    with pytest.raises(ConversionError, match="pass a dest"):
-        convert(source["x"], chunk_key_encoding="v2")
+    for options in ({"chunk_key_encoding": "v2"}, {"zarr_format": 2}):
+        with pytest.raises(ConversionError, match="stored with other keys.*pass a dest"):
+            convert(source["x"], **options)
     done = convert(source)
     assert {step.cost for step in done.steps} == {"nothing"}
 
@@ -188,6 +189,9 @@ def test_mistakes_of_the_caller():
         convert(hierarchy(), zarr.MemoryStore(), zarr_format="v9")
     with pytest.raises(ValueError, match="on_error"):
         convert(hierarchy(), zarr.MemoryStore(), on_error="ignore")
+    for function in (convert, plan_conversion):
+        with pytest.raises(TypeError, match="unexpected keyword argument.*chunk\\b"):
+            function(hierarchy(), {}, chunk=3)
     readable = hierarchy()
     with pytest.raises(ConversionError, match="reading only"):
         convert(readable, zarr.MemoryStore(read_only=True))
@@ -259,15 +263,16 @@ def test_filters_that_change_elements_are_not_dropped_silently():
     assert np.array_equal(zarr.open(dest, zarr_format="n5")[...], zarr.open(source)[...])
 
 
-def test_code_is_given_for_the_call():
+def test_extensions_of_the_block_decode_the_chunks():
     source, codec = zarr.MemoryStore(), {"codec": {"acme.flip": Flip}}
     values = np.arange(6, dtype="u1")
     zarr.open_array(source, data=values, compressors="acme.flip", mode="w", extensions=codec)
     with pytest.raises(ConversionError, match=r"acme\.flip"):
         convert(source, zarr.MemoryStore(), chunks=2)
-    assert plan_conversion(source, zarr.MemoryStore(), chunks=2, extensions=codec).problems == ()
     dest = zarr.MemoryStore()
-    convert(source, dest, chunks=2, compressors=None, extensions=codec)
+    with zarr.override_extensions(codec):
+        assert plan_conversion(source, zarr.MemoryStore(), chunks=2).problems == ()
+        convert(source, dest, chunks=2, compressors=None)
     assert np.array_equal(zarr.open(dest)[...], values)
 
 

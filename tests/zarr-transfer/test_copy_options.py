@@ -88,26 +88,6 @@ def test_stored_chunks_are_not_copied_again(function, monkeypatch):
     assert not [key for key in dest.list() if "copying" in key]
 
 
-@pytest.mark.parametrize(
-    ("function", "first"), [(zarr.copy, "copy /"), (zarr.convert, "document /")]
-)
-def test_the_log_has_a_line_for_each_node(function, first):
-    group, lines = zarr.create_group(), []
-    group.create_array("x", data=[1, 2])
-    function(group, zarr.MemoryStore(), log=lines.append)
-    assert lines[0] == first
-    assert lines[-1].startswith("all done: 2 ")
-
-
-def test_a_dry_run_writes_only_the_log():
-    group, dest, lines = zarr.create_group(), zarr.MemoryStore(), []
-    group.create_array("x", data=[1, 2])
-    zarr.copy(group, dest, dry_run=True, log=lines.append)
-    assert not list(dest.list())
-    assert lines[0] == "copy /"
-    assert lines[-1].startswith("dry run: 2 ")
-
-
 def test_arrays_with_missing_chunks_are_replaced(array):
     source = zarr.create_group()
     for name in ("whole", "part"):

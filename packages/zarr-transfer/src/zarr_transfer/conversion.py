@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core import override_extensions, resolve_store_path
+from zarr_core import resolve_store_path
 from zarr_core.extension import ValidationProblem, ZarrError
 from zarr_core.formats.detect import read_node
 from zarr_core.hierarchy.create_node import check_reserved_names
 from zarr_core.hierarchy.delete import erase_node
 from zarr_core.hierarchy.rollback import Rollback
-from zarr_core.optional import reporter_for
+from zarr_core.optional import check_names, reporter_for
 from zarr_core.registry.resolve import format_named, formats_without
 
 from zarr_transfer.errors import ConversionError
 from zarr_transfer.execute import execute, prepare_destination
-from zarr_transfer.keys import (
-    array_keys,
-    key_pairs,
-    keys_unchanged,
-    nodes_of,
-    readable_children,
-)
+from zarr_transfer.keys import nodes_of, readable_children
 from zarr_transfer.plan import CopyOptions, CopySpec, NodeLocation
 from zarr_transfer.planner import plan_nodes
-from zarr_transfer.progress import logging_to
 from zarr_transfer.target_layout import KEEP
 
 if TYPE_CHECKING:
@@ -63,11 +56,9 @@ def convert(
     verify: bool = False,
     on_error: Literal["raise", "skip"] = "raise",
     progress: Callable[[Progress], object] | bool | None = None,
-    log: Any = None,
     executor: CopyExecutor | None = None,
     storage_options: Mapping[str, Any] | None = None,
     dest_storage_options: Mapping[str, Any] | None = None,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> CopyPlan:
     """Convert an array, or a group with everything below it, to another format or layout.
 
@@ -102,8 +93,8 @@ def convert(
         Whether an existing node at the destination is removed first; in place, whether
         existing metadata is replaced.
     remove_source : bool
-        Whether the source is removed at the end: in place, its metadata, and chunks that were
-        copied to other keys; otherwise the node and everything below it.
+        Whether the source is removed at the end: in place, its metadata; otherwise the node and
+        everything below it.
     max_memory : int, optional
         Maximum memory in bytes; an error before anything is written if it is too small.  By
         default 64 MiB of elements, or one chunk or shard if it is larger, and some chunks.
@@ -114,8 +105,6 @@ def convert(
         convert the others.
     progress : callable or True, optional
         Called with a :class:`Progress` a few times a second; True shows a line on standard error.
-    log : callable, path or file, optional
-        Receives a line for each node.
     executor : CopyExecutor, optional
         Runs the tasks, such as the workers of a cluster (zarr-dask); by default the threads of
         this process.
@@ -123,8 +112,6 @@ def convert(
         Arguments for the store if ``source`` is a URL.
     dest_storage_options : mapping, optional
         Arguments for the store if ``dest`` is a URL.
-    extensions : mapping, optional
-        Extensions for this call: ``{"codec": {"acme.xor": Xor}}``.
 
     Returns
     -------
@@ -164,49 +151,37 @@ def convert(
     """
     options = CopyOptions(
         only=only, overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,
-        on_error=on_error, progress=progress, log=log, executor=executor, is_conversion=True,
+        on_error=on_error, progress=progress, executor=executor, is_conversion=True,
         layout={
             "chunks": chunks, "shards": shards, "filters": filters, "compressors": compressors,
             "serializer": serializer, "fill_value": fill_value, "dtype": dtype,
             "chunk_key_encoding": chunk_key_encoding,
         },
     )  # fmt: skip
-    with override_extensions(extensions) if extensions else nullcontext():
-        plan = _plan(
-            source, dest, options, source_path=source_path, dest_path=dest_path, zarr_format=zarr_format,
-            source_format=source_format, storage_options=storage_options,
-            dest_storage_options=dest_storage_options,
-        )  # fmt: skip
-        try:
-            _refuse(plan)
-            with logging_to(log) as line:
-                for step in plan.steps:
-                    line(f"{'skip' if step.problems else step.cost} /{step.path}")
-                _execute(plan)
-                done = sum(not step.problems for step in plan.steps)
-                line(f"all done: {done:,} converted, {len(plan.steps) - done:,} skipped")
-        finally:
-            # Close stores that were opened for this call; this completes an archive.
-            for location, side in ((dest, plan.dest), (source, plan.source)):
-                if isinstance(location, str | PathLike):
-                    side.store.close()
+    plan = _plan(
+        source, dest, options, source_path=source_path, dest_path=dest_path, zarr_format=zarr_format,
+        source_format=source_format, storage_options=storage_options,
+        dest_storage_options=dest_storage_options,
+    )  # fmt: skip
+    try:
+        _refuse(plan)
+        _execute(plan)
+    finally:
+        # Close stores that were opened for this call; this completes an archive.
+        for location, side in ((dest, plan.dest), (source, plan.source)):
+            if isinstance(location, str | PathLike):
+                side.store.close()
     return plan
 
 
-def plan_conversion(
-    source: Any,
-    dest: Any = None,
-    *,
-    extensions: Mapping[str, Mapping[str, Any]] | None = None,
-    **options: Any,
-) -> CopyPlan:
+def plan_conversion(source: Any, dest: Any = None, **options: Any) -> CopyPlan:
     """Return what :func:`convert` would do with each node, and all problems.
 
     Nothing is written, and chunks are not read.
 
     Parameters
     ----------
-    source, dest, extensions, **options
+    source, dest, **options
         As for :func:`convert`.
 
     Returns
@@ -223,10 +198,10 @@ def plan_conversion(
     NodeNameError
         If the format reserves the name of the destination, and no node has it yet.
     """
-    with override_extensions(extensions) if extensions else nullcontext():
-        locations = {name: options.pop(name) for name in _LOCATIONS & options.keys()}
-        layout = CopyOptions.from_arguments({**options, "is_conversion": True})
-        return _plan(source, dest, layout, **locations)
+    check_names(options, signature(convert).parameters)
+    locations = {name: options.pop(name) for name in _LOCATIONS & options.keys()}
+    layout = CopyOptions.from_arguments({**options, "is_conversion": True})
+    return _plan(source, dest, layout, **locations)
 
 
 _LOCATIONS = {
@@ -337,13 +312,7 @@ def _remove(plan: CopyPlan) -> None:
         return
     # Remove the node itself last, so that this can be repeated.  Read the members from the
     # destination, since some may have lost their old metadata.
-    steps = {step.path: step for step in plan.steps}
     for path in reversed([path for path, _ in _nodes(dest, dest.read(""))]):
         new = set(dest.format_.documents(dest.at(path)))
         old = source.format_.documents(source.at(path))
         source.store.erase_values([key for key in old if key not in new])
-        step = steps.get(path)
-        if step is not None and step.is_array:
-            before, after = array_keys(plan.spec, step)
-            if not keys_unchanged(before, after):
-                source.store.erase_values([key for key, _ in key_pairs(before, before)])

@@ -90,11 +90,6 @@ class ChunkKeys:
             if chunk_coords is not None and self.holds(chunk_coords):
                 yield chunk_coords, key
 
-    def is_chunk(self, key: str) -> bool:
-        """Whether a key is that of a chunk within the array."""
-        chunk = self.chunk_of(key)
-        return chunk is not None and self.holds(chunk)
-
     def holds(self, chunk: Coordinates) -> bool:
         """Whether a chunk is within the array."""
         return all(number < count for number, count in zip(chunk, self.counts, strict=True))
@@ -148,14 +143,6 @@ def extra_keys(old: ChunkKeys, new: ChunkKeys) -> Iterator[str]:
         chunk = new.chunk_of(key)
         if chunk is not None and not (old.holds(chunk) and old.side.store.exists(old.key(chunk))):
             yield key
-
-
-def may_collide(spec: CopySpec, step: CopyStep) -> bool:
-    """Whether the new key of one chunk may be the old key of another."""
-    old, new = array_keys(spec, step)
-    corners = {(0,) * len(new.counts), tuple(max(0, count - 1) for count in new.counts)}
-    keys = [new.key(corner) for corner in corners]
-    return any(key.startswith(old.prefix) and old.chunk_of(key) is not None for key in keys)
 
 
 def nodes_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.engine.chain import CodecChain
@@ -14,7 +14,7 @@ from zarr_core.extension import (
 )
 
 from zarr_transfer.conventions import by_convention, fill_value_changes
-from zarr_transfer.keys import ChunkKeys, keys_unchanged, same_keys
+from zarr_transfer.keys import array_keys, keys_unchanged, same_keys
 from zarr_transfer.plan import CopyStep
 from zarr_transfer.target_layout import (
     key_encoding,
@@ -37,24 +37,6 @@ if TYPE_CHECKING:
     from zarr_transfer.plan import CopySpec, Cost, NodeLocation
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The metadata of a copied array.
-
-    ``model`` describes the chunks of the source, possibly in another way; ``metadata`` is the
-    result as its format will read it.  ``unreadable`` is why the chunks cannot be decoded, if
-    ``recode`` requires it.  ``fills`` is whether missing chunks are stored, since the new fill
-    value is another one.
-    """
-
-    model: ArrayMetadata
-    metadata: ArrayMetadata
-    recode: bool = False
-    notes: tuple[str, ...] = ()
-    unreadable: ZarrError | None = None
-    fills: bool = False
-
-
 def plan_array(
     spec: CopySpec,
     path: str,
@@ -69,30 +51,10 @@ def plan_array(
     that are not requested and that the format does not support.  Raises an error of the metadata,
     of an extension or of the layout if the step is not possible.
     """
-    exact = spec.same_format and not is_conversion
-    choice = _choose(spec, path, metadata, with_shapes(requested, metadata), exact)
-    old = ChunkKeys.of(spec.source, path, choice.model)
-    new = ChunkKeys.of(spec.dest, path, choice.metadata)
-    cost = _cost(old, new, choice)
-    if cost == "recode" and choice.unreadable is not None:
-        raise choice.unreadable
-    fills = choice.fills and cost != "recode"
-    return CopyStep(
-        path,
-        choice.model,
-        cost,
-        choice.metadata,
-        notes=choice.notes + ("chunks that are not stored are written",) * fills,
-        fills=fills,
-    )
-
-
-def _choose(
-    spec: CopySpec, path: str, metadata: ArrayMetadata, requested: Mapping[str, Any], exact: bool
-) -> Choice:
     source, dest, alike = spec.source, spec.dest, spec.same_format
+    requested = with_shapes(requested, source, path, metadata)
     if alike and not requested:
-        return Choice(metadata, metadata)
+        return _with_cost(spec, CopyStep(path, metadata, metadata=metadata))
     base, notes = metadata, []
     if not alike:
         base, notes = _in_any_order(metadata), ignored_fields(source.format_, metadata)
@@ -109,21 +71,23 @@ def _choose(
             if not same_bytes(model, converted):
                 # The chunks must change: choose a layout that suits the format.
                 break
-            fills = fill_value_changes(model, candidate)
             notes += [note] * bool(note)
-            choice = Choice(model, converted, False, (*notes, *more), fills=fills)
-            return _checked(spec, path, choice)
+            fills = fill_value_changes(model, candidate)
+            step = CopyStep(path, model, metadata=converted, notes=(*notes, *more), fills=fills)
+            return _checked(spec, step)
     refused = [] if failure is None else [p for p in failure.problems if not _is_solvable(p)]
     if failure is not None and refused:
         raise MetadataValidationError(failure.location, refused)
     model = with_codecs(base) or base
     array = source.open_array(path, model, read_only=True)
+    exact = alike and not is_conversion
     converted, fill_changed, more = plan_layout(
         array, source.format_, dest, path, requested, rename=not alike, exact=exact
     )
     recode = not same_bytes(model, converted) or fill_changed
-    choice = Choice(model, converted, recode, (*notes, *more))
-    return _checked(spec, path, choice, another_dtype="dtype" in requested)
+    cost: Cost = "recode" if recode else "nothing"
+    step = CopyStep(path, model, cost, converted, notes=(*notes, *more))
+    return _checked(spec, step, another_dtype="dtype" in requested)
 
 
 def _in_any_order(metadata: ArrayMetadata) -> ArrayMetadata:
@@ -167,29 +131,28 @@ def _is_solvable(problem: ValidationProblem) -> bool:
     )  # fmt: skip
 
 
-def _checked(spec: CopySpec, path: str, choice: Choice, *, another_dtype: bool = False) -> Choice:
-    """Return the choice; raise an error if elements would change."""
+def _checked(spec: CopySpec, step: CopyStep, *, another_dtype: bool = False) -> CopyStep:
+    """Return the step with its cost; raise an error if elements would change."""
+    metadata = step.metadata
     try:
-        old = spec.source.open_array(path, choice.model, read_only=True)
+        old = spec.source.open_array(step.path, step.source_metadata, read_only=True)
     except ZarrError as error:
         # Metadata and chunks are copied without decoding.
         note = f"not checked, since it cannot be opened: {error}"
-        return replace(choice, notes=(*choice.notes, note), unreadable=error)
+        return _with_cost(spec, replace(step, notes=(*step.notes, note)), error)
+    unreadable: ZarrError | None = None
     if old.ignored_extensions:
         names = ", ".join(definition.name for definition in old.ignored_extensions)
         message = f"unknown extensions: {names}; install them to decode the chunks"
-        choice = replace(choice, unreadable=_problem(spec, path, "", message))
-    new = spec.dest.open_array(path, choice.metadata, read_only=True)
+        unreadable = _problem(spec, step.path, "", message)
+    new = spec.dest.open_array(step.path, metadata, read_only=True)
     if old.dtype != new.dtype and not another_dtype:
-        raise _problem(spec, path, "/data_type", f"{old.dtype} would become {new.dtype}")
-    if (
-        not choice.recode
-        and not choice.fills
-        and not missing_chunks_agree(old, new, undefined=True)
-    ):
+        raise _problem(spec, step.path, "/data_type", f"{old.dtype} would become {new.dtype}")
+    is_kept = step.cost != "recode" and not step.fills
+    if is_kept and not missing_chunks_agree(old, new, undefined=True):
         message = f"{old.fill_value!r} would become {new.fill_value!r}"
-        raise _problem(spec, path, "/fill_value", message)
-    return choice
+        raise _problem(spec, step.path, "/fill_value", message)
+    return _with_cost(spec, step, unreadable)
 
 
 def _problem(spec: CopySpec, path: str, pointer: str, message: str) -> MetadataValidationError:
@@ -197,11 +160,16 @@ def _problem(spec: CopySpec, path: str, pointer: str, message: str) -> MetadataV
     return MetadataValidationError(location, [ValidationProblem(pointer, message)])
 
 
-def _cost(old: ChunkKeys, new: ChunkKeys, choice: Choice) -> Cost:
-    if choice.recode:
-        return "recode"
-    if keys_unchanged(old, new):
-        return "document"
-    if old.verbatim and not same_keys(old.encoding, new.encoding, len(old.counts)):
-        return "recode"  # only the transformers know the keys
-    return "copy"
+def _with_cost(spec: CopySpec, step: CopyStep, unreadable: ZarrError | None = None) -> CopyStep:
+    """Return the step with its cost; ``unreadable`` is raised if it requires decoding."""
+    old, new = array_keys(spec, step)
+    cost = step.cost
+    if cost != "recode":
+        cost = "document" if keys_unchanged(old, new) else "copy"
+        if old.verbatim and not same_keys(old.encoding, new.encoding, len(old.counts)):
+            cost = "recode"  # only the transformers know the keys
+    if cost == "recode" and unreadable is not None:
+        raise unreadable
+    fills = step.fills and cost != "recode"
+    notes = step.notes + ("chunks that are not stored are written",) * fills
+    return replace(step, cost=cost, notes=notes, fills=fills)

@@ -7,7 +7,7 @@ conversion collects the problems of all nodes.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from zarr_core import MemoryStore
 from zarr_core.errors import ExtensionError, MetadataError, NodeExistsError
@@ -27,7 +27,7 @@ from zarr_transfer.conventions import dimension_names, follows_convention
 from zarr_transfer.copy_elements import plan_rechunk
 from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.execute import is_bare
-from zarr_transfer.keys import KeyOwners, may_collide, other_keys, present_keys, top_level
+from zarr_transfer.keys import KeyOwners, other_keys, present_keys, top_level
 from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
 from zarr_transfer.plan_array import plan_array
 from zarr_transfer.target_layout import is_by_name, requested_parts
@@ -35,7 +35,7 @@ from zarr_transfer.to_format import NODE_ERRORS, group_to_format, problems_of
 from zarr_transfer.unmanaged import note_unmanaged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from zarr_core.interfaces.format import NodeMetadata
 
@@ -65,10 +65,17 @@ class _Planner:
         self.dest = spec.dest
         self.nodes = nodes
         self.options = options
+        self.requested = requested_parts(options.layout)
 
-    def decoded(self, path: str, node: ArrayMetadata, requested: Mapping[str, Any]) -> CopyStep:
+    def decoded(self, path: str, node: ArrayMetadata) -> CopyStep:
         """Return the step for an array that may be decoded; raise an error if it is not possible."""
-        is_conversion = self.options.is_conversion
+        requested, only, is_conversion = (
+            self.requested,
+            self.options.only,
+            self.options.is_conversion,
+        )
+        if is_conversion and only is not None and not only(path):  # a copy has only such nodes
+            requested = {key: requested[key] for key in requested if key == "chunk_key_encoding"}
         return plan_array(self.spec, path, node, requested, is_conversion=is_conversion)
 
     def group(self, path: str, node: GroupMetadata) -> CopyStep:
@@ -129,10 +136,9 @@ class _Copy(_Planner):
 
     def __init__(self, spec: CopySpec, nodes: Nodes, options: CopyOptions) -> None:
         super().__init__(spec, nodes, options)
-        self._requested = requested_parts(options.layout)
-        self._requested.pop("zarr_format", None)
-        if "chunks" in self._requested:
-            self._requested.setdefault("shards", None)
+        self.requested.pop("zarr_format", None)
+        if "chunks" in self.requested:
+            self.requested.setdefault("shards", None)
         self._tops = top_level(path for path, _ in nodes)
         self._keys = _existing_keys(self.dest, self._tops)
         self._existing = {} if options.overwrite else existing_nodes(self.dest, self._stored())
@@ -195,7 +201,7 @@ class _Copy(_Planner):
             return CopyStep(path, node, "copy", node, action=action)
         if self.spec.same_format:  # stored NaN is kept
             node = node.replace(attributes=keep_nonfinite(node.attributes))
-        step = self.decoded(path, node, self._requested)
+        step = self.decoded(path, node)
         if self.options.max_memory is not None or self.options.executor:  # otherwise no limit
             step = self.check_memory(step)
         return replace(step, action=action)
@@ -301,7 +307,6 @@ class _Conversion(_Planner):
 
     def __init__(self, spec: CopySpec, nodes: Nodes, options: CopyOptions) -> None:
         super().__init__(spec, nodes, options)
-        self._requested = requested_parts(options.layout)
         self._roots = _other_roots(self.dest)
         self._existing = existing_nodes(self.dest, [path for path, _ in nodes])
 
@@ -318,8 +323,6 @@ class _Conversion(_Planner):
         return CopyPlan(spec, tuple(steps), options=options)
 
     def _steps(self) -> Iterator[CopyStep]:
-        only, requested = self.options.only, self._requested
-        kept = {key: value for key, value in requested.items() if key == "chunk_key_encoding"}
         named = {
             path.rpartition("/")[0]
             for path, node in self.nodes
@@ -328,7 +331,7 @@ class _Conversion(_Planner):
         for path, node in self.nodes:
             if self._is_named_scalar(node) and path.rpartition("/")[0] in named:
                 node = node.replace(dimension_names=())
-            yield self._step(path, node, requested if only is None or only(path) else kept)
+            yield self._step(path, node)
 
     def _is_named_scalar(self, node: NodeMetadata | ZarrError) -> TypeGuard[ArrayMetadata]:
         """Whether an array is a scalar, which has no dimensions to name, for another format."""
@@ -339,25 +342,21 @@ class _Conversion(_Planner):
             and not self.spec.same_format
         )
 
-    def _step(
-        self, path: str, node: NodeMetadata | ZarrError, requested: Mapping[str, Any]
-    ) -> CopyStep:
+    def _step(self, path: str, node: NodeMetadata | ZarrError) -> CopyStep:
         """Return the step for a node, with problems if it is not possible."""
         step = CopyStep(path, None if isinstance(node, ZarrError) else node)
         try:
-            step = self._planned(path, node, requested)
+            step = self._planned(path, node)
             return self.check_memory(self._compared(step))
         except NODE_ERRORS as error:
             return replace(step, problems=problems_of(error), metadata=None)
 
-    def _planned(
-        self, path: str, node: NodeMetadata | ZarrError, requested: Mapping[str, Any]
-    ) -> CopyStep:
+    def _planned(self, path: str, node: NodeMetadata | ZarrError) -> CopyStep:
         """Return the step for a node, without regard to the destination."""
         if isinstance(node, ZarrError):
             raise ValueError(f"cannot be read: {node}")
         if isinstance(node, ArrayMetadata):
-            return self.decoded(path, node, requested)
+            return self.decoded(path, node)
         if node.consolidated is None:
             return self.group(path, node)
         step = self.group(path, self.without_consolidated(node))
@@ -368,10 +367,9 @@ class _Conversion(_Planner):
         """Return the step after comparing it with the destination; raise an error if it conflicts."""
         spec, dest, overwrite = self.spec, self.dest, self.options.overwrite
         location, in_place = dest.location(step.path), spec.in_place
-        if in_place and step.cost == "recode":
-            raise ValueError("chunks must be decoded, which is not supported in place; pass a dest")
-        if in_place and step.cost == "copy" and (spec.same_format or may_collide(spec, step)):
-            raise ValueError("new keys of chunks may be old keys of others; pass a dest")
+        if in_place and step.cost in ("recode", "copy"):
+            why = "decoded" if step.cost == "recode" else "stored with other keys"
+            raise ValueError(f"chunks must be {why}, which is not supported in place; pass a dest")
         if in_place and spec.same_format:
             return replace(step, cost="nothing", notes=())
         assert step.metadata is not None
@@ -441,7 +439,7 @@ class _Conversion(_Planner):
         arrays = (node for node in metadata if isinstance(node, ArrayMetadata))
         known = {name for array in arrays for name in dimension_names(array)}
         for part in ("chunks", "shards"):
-            value = self._requested.get(part)
+            value = self.requested.get(part)
             for name in value if is_by_name(value) else ():
                 if name not in known:
                     names = ", ".join(sorted(map(repr, known - {None}))) or "none"

@@ -139,16 +139,11 @@ class WaitNotices:
 
 
 class ProgressBar:
-    """A progress bar on standard error; on a terminal, it names servers that do not answer."""
+    """A progress bar on standard error."""
 
-    def __init__(self, title: str = "", *, notices: bool = True) -> None:
+    def __init__(self, title: str = "") -> None:
         self._title = title
         self._length = 0
-        self._notices = WaitNotices(self._note) if notices and sys.stderr.isatty() else None
-
-    def _note(self, line: str) -> None:
-        sys.stderr.write(f"\r{line.rstrip().ljust(self._length)}\n")
-        sys.stderr.flush()
 
     def __call__(self, progress: Progress) -> None:
         text = f"{self._title}{progress}"
@@ -158,8 +153,6 @@ class ProgressBar:
 
     def close(self) -> None:
         """End the line."""
-        if self._notices is not None:
-            self._notices.close()
         if self._length:
             sys.stderr.write("\n")
             sys.stderr.flush()

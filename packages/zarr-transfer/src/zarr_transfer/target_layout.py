@@ -19,7 +19,6 @@ from zarr_core.extension import (
     MetadataValidationError,
     ValidationProblem,
     ZarrError,
-    create_extension,
 )
 
 from zarr_transfer.arrays_like import layout_of
@@ -51,7 +50,9 @@ def requested_parts(layout: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def with_shapes(requested: Mapping[str, Any], metadata: ArrayMetadata) -> dict[str, Any]:
+def with_shapes(
+    requested: Mapping[str, Any], source: NodeLocation, path: str, metadata: ArrayMetadata
+) -> dict[str, Any]:
     """Return the arguments for one array: lengths by dimension names become shapes."""
     arguments = dict(requested)
     names = dimension_names(metadata)
@@ -63,10 +64,12 @@ def with_shapes(requested: Mapping[str, Any], metadata: ArrayMetadata) -> dict[s
             del arguments[part]
             continue
         # Other dimensions keep their lengths; a new shard is as long as a chunk.
-        chunks, shards = _lengths(metadata)
-        lengths = chunks if part == "chunks" or shards is None else shards
-        if part == "shards" and shards is None and is_by_name(requested.get("chunks")):
-            lengths = arguments.get("chunks", chunks)
+        array = source.open_array(path, metadata, read_only=True)
+        lengths = array.chunks if part == "chunks" else array.shards
+        if lengths is None:
+            lengths = array.chunks
+            if is_by_name(requested.get("chunks")):
+                lengths = arguments.get("chunks", lengths)
         arguments[part] = tuple(
             value.get(name, length) for name, length in zip(names, lengths, strict=True)
         )
@@ -78,20 +81,6 @@ def is_by_name(value: Any) -> TypeGuard[Mapping[Any, Any]]:
     return isinstance(value, Mapping) and not (
         isinstance(value.get("name"), str) or "shape" in value
     )
-
-
-def _lengths(metadata: ArrayMetadata) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
-    """Return the lengths of chunks and of shards, if any."""
-    grid = create_extension("chunk_grid", metadata.chunk_grid)
-    assert grid is not None, "a chunk grid is never ignored"
-    stored = tuple(
-        axis.uniform or tuple(axis.length(number) for number in range(axis.count))
-        for axis in grid.axes(metadata.shape)
-    )
-    if metadata.codecs and metadata.codecs[0].name == "sharding_indexed":
-        inner: Any = metadata.codecs[0].configuration["chunk_shape"]
-        return tuple(inner), stored
-    return stored, None
 
 
 # Parts that can get the default of the format, in the order of preference.
