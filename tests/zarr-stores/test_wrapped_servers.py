@@ -102,7 +102,7 @@ def archived(path):
 
 def test_an_archive_in_a_bucket(store, direct, proxy, tmp_path):
     direct.set("a/b.zip", archived(tmp_path / "a.zip"))
-    root = zarr.open_group(ZipStore.within(store, "a/b.zip"), mode="r")
+    root = zarr.open_group(ZipStore((store, "a/b.zip")), mode="r")
     assert methods(proxy) == ["GET", "GET"]  # the end with the directory; the document
     assert [name for name, _ in root.members()] == ["plain", "sharded"]
     methods(proxy)
@@ -119,7 +119,7 @@ def test_an_archive_in_a_bucket(store, direct, proxy, tmp_path):
 def test_an_archive_on_a_web_server(http_server, tmp_path):
     archived(http_server.root / "a.zip")
     with ObjectStore.from_url(http_server.url) as store:
-        root = zarr.open_group(ZipStore.within(store, "a.zip"), mode="r")
+        root = zarr.open_group(ZipStore((store, "a.zip")), mode="r")
         assert np.array_equal(root["plain"][...], DATA)
         assert np.array_equal(root["sharded"][::9, 4], DATA[::9, 4])
 

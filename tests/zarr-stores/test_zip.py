@@ -505,7 +505,6 @@ def test_an_update_that_changes_nothing_leaves_the_archive_alone(path, tmp_path)
     assert not (tmp_path / "new.zip").exists()
 
 
-@pytest.mark.skipif(not zip_writer.HAVE_LOCKS, reason="no file locks here")
 def test_a_writer_locks_the_file_that_is_at_the_path(path, tmp_path, monkeypatch):
     with ZipStore(path) as store:
         store.set("k", b"old")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zarr_core.extension import StoreError
 
 from zarr_stores.secrets import without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    from collections.abc import Iterable
 
 
 def check_options(names: Iterable[str], known: Iterable[str], store: object) -> None:
@@ -35,23 +32,3 @@ def similar_names(name: str, known: Iterable[str]) -> str:
     by_case = {candidate.lower(): candidate for candidate in sorted(known)}
     similar = [by_case[match] for match in get_close_matches(name.lower(), by_case, 3, 0.75)]
     return f" (similar: {', '.join(similar)})" if similar else ""
-
-
-def arguments_of(*callables: Callable[..., Any]) -> set[str]:
-    """Return the names of the arguments of functions, and of classes with their bases."""
-    names: set[str] = set()
-    for called in callables:
-        parts = (
-            [vars(kind).get("__init__") for kind in called.__mro__]
-            if isinstance(called, type)
-            else [called]
-        )
-        for part in parts:
-            if part is None:
-                continue
-            try:
-                parameters = inspect.signature(part).parameters.values()
-            except ValueError:  # some functions in C have no signature
-                continue
-            names.update(parameter.name for parameter in parameters if parameter.kind in _NAMED)
-    return names - {"self", "cls", "args", "kwargs"}

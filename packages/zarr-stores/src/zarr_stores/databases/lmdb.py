@@ -111,9 +111,6 @@ class LMDBStore(SortedStore, DatabaseStore):
     ) -> Buffer | int | None:
         return self._view(key, lambda value: len(value) if len(value) > limit else bytes(value))
 
-    def _part(self, key: str, part: ByteRange) -> Buffer | None:
-        return self._view(key, lambda value: bytes(value[slice(*part.within(len(value)))]))
-
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         self._check(key)
 

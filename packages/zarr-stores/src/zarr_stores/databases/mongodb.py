@@ -17,10 +17,9 @@ from zarr_core.extension import StoreError, StoreReadError
 
 from zarr_stores.databases.database_store import SortedStore, is_key, key_range
 from zarr_stores.databases.server_store import ServerStore
-from zarr_stores.unknown_options import arguments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
 __all__ = ["MongoDBStore"]
@@ -65,7 +64,6 @@ class MongoDBStore(SortedStore, ServerStore):
             "tlscertificatekeyfilepassword",
         }
     )
-    ignores_case = True
     library = "pymongo"
     max_concurrency = 32
 
@@ -77,11 +75,6 @@ class MongoDBStore(SortedStore, ServerStore):
         self._has_index = False
 
     # --- connections ---
-
-    def library_options(self) -> Iterable[str]:
-        from pymongo import MongoClient, common  # optional dependency
-
-        return {*common.VALIDATORS} | arguments_of(MongoClient)
 
     def _connect(self) -> Any:
         from pymongo import MongoClient, WriteConcern  # optional dependency

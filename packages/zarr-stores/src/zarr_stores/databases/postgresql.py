@@ -26,10 +26,9 @@ from zarr_stores._reader_store import replaced
 from zarr_stores.databases.database_store import SortedStore, key_range
 from zarr_stores.databases.postgresql_statements import statements_of
 from zarr_stores.databases.server_store import ServerStore
-from zarr_stores.unknown_options import arguments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from zarr_core.extension import Buffer, ByteRange
@@ -108,12 +107,6 @@ class PostgreSQLStore(SortedStore, ServerStore):
         return *super()._identity(), *map(self._options.get, _DATABASE_OPTIONS)
 
     # --- connections ---
-
-    def library_options(self) -> Iterable[str]:
-        from psycopg import Connection, pq  # optional dependency
-
-        libpq = {option.keyword.decode() for option in pq.Conninfo.get_defaults()}
-        return libpq | {*arguments_of(Connection.connect)}
 
     def _connect(self) -> Connections:
         from zarr_stores.databases.postgresql_connections import Connections  # optional dependency

@@ -16,10 +16,9 @@ from zarr_core.extension import StoreError, StoreReadError
 
 from zarr_stores.databases.database_store import INVALID_NAMES
 from zarr_stores.databases.server_store import ServerStore
-from zarr_stores.unknown_options import arguments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from zarr_core.extension import Buffer, ByteRange
 
@@ -96,13 +95,6 @@ class RedisStore(ServerStore):
 
     # --- connections ---
 
-    def library_options(self) -> Iterable[str]:
-        import redis  # optional dependency
-        from redis.connection import SSLConnection, UnixDomainSocketConnection
-
-        kinds = (redis.Redis, redis.ConnectionPool, SSLConnection, UnixDomainSocketConnection)
-        return arguments_of(*kinds)
-
     def _connect(self) -> Any:
         import redis  # optional dependency
         from redis.backoff import NoBackoff
@@ -129,7 +121,7 @@ class RedisStore(ServerStore):
         try:
             client.connection_pool.make_connection()  # checks the options; does not connect
         except TypeError as error:
-            raise StoreError(f"cannot connect: {error}", self) from error
+            raise StoreError(f"an option is wrong: {error}", self) from error
         return client
 
     @staticmethod

@@ -22,19 +22,16 @@ from zarr_core.threads import waiting
 
 from zarr_stores._attempts import CONNECT_SECONDS, FINAL, RETRY_SECONDS, Attempts, reached
 from zarr_stores.remedies import remedy
-from zarr_stores.unknown_options import check_options
+from zarr_stores.secrets import check_pickle, names_of_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Self
     from urllib.parse import SplitResult
 
 T = TypeVar("T")
 
 _HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::\d*)?")
-_COMMON_OPTIONS = frozenset(
-    {"connect_timeout", "password_variable", "max_concurrency", "retry_timeout", "timeout"}
-)
 
 _inherited: list[Any] = []
 
@@ -59,9 +56,6 @@ class ServerStore(KeyValueStore):
 
     secret_hint: ClassVar[str] = "password_variable='NAME', the name of an environment variable"
     """What to pass instead of a secret, so that the store can be pickled."""
-
-    ignores_case: ClassVar[bool] = False
-    """Whether the client library ignores the case of option names."""
 
     library: ClassVar[str]
     """Name of the client library."""
@@ -114,10 +108,7 @@ class ServerStore(KeyValueStore):
         self._location = {
             word: str(merged.pop(word, usual)) for word, usual in self.location_options.items()
         }
-        self._options: dict[str, Any] = {}  # the URL in a message reads it
-        if merged:  # only these require importing the client library
-            check_options(merged.keys(), self._known_options(merged), self)
-        self._options = merged
+        self._options = merged  # the client library rejects those that it does not know
         self._server = type(self), self._hosts
         self._resources: Any = None
         self._closing: weakref.finalize[..., Any] | None = None
@@ -128,26 +119,6 @@ class ServerStore(KeyValueStore):
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
         """Create a store from its URL."""
         return cls(url, read_only, **options)
-
-    @abstractmethod
-    def library_options(self) -> Iterable[str]:
-        """Return the names of the options of the client library."""
-
-    def _known_options(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the names of all options."""
-        try:
-            arguments = frozenset(self.library_options())
-        except ImportError as error:
-            reason = (
-                f"the options {', '.join(sorted(names))} require the package {self.library}: "
-                f"pip install 'zarr-stores[{self.schemes[0]}]'"
-            )
-            raise StoreError(reason, self) from error
-        known = arguments | self.secrets | self.location_options.keys() | _COMMON_OPTIONS
-        if self.ignores_case:
-            folded = {name.lower() for name in known}
-            known |= {name for name in names if name.lower() in folded}
-        return known
 
     # --- location ---
 
@@ -167,12 +138,9 @@ class ServerStore(KeyValueStore):
         return type(self), self._hosts, self._path, *self._location.values()
 
     def __reduce__(self) -> tuple[Callable[[], Self], tuple[()]]:
-        if self._secrets:
-            raise StoreError(
-                f"a store with {' and '.join(sorted(self._secrets))} cannot be pickled, because "
-                f"the pickle would contain it; pass {self.secret_hint}",
-                self,
-            )
+        # A misspelled password is an option that no server has seen yet.
+        names = {*self._secrets, *names_of_secrets(self._options)}
+        check_pickle(self, names, f"pass {self.secret_hint}")
         options: dict[str, Any] = {
             word: value for word, value in self._options.items() if word not in self.url_options
         }

@@ -21,8 +21,13 @@ from zarr_core.extension import (
     encode_key,
 )
 
-from zarr_stores.databases.database_store import DatabaseStore, SortedStore, key_range
-from zarr_stores.databases.sqlite_connections import BlobReader, Connections, read_texts
+from zarr_stores.databases.database_store import (
+    INVALID_NAMES,
+    DatabaseStore,
+    SortedStore,
+    key_range,
+)
+from zarr_stores.databases.sqlite_connections import BlobReader, Connections
 
 if TYPE_CHECKING:
     import os
@@ -35,8 +40,6 @@ __all__ = ["SQLiteStore"]
 
 _WHOLE = 1 << 16  # bytes: smaller values are read as a whole
 
-_MOST = 1 << 30  # bytes; exceeds the size of every value
-
 _GET = "SELECT v FROM zarr WHERE k = ?"
 # The length of a blob is in the header of its row.
 _GET_LIMITED = """
@@ -47,8 +50,6 @@ _ERASE = "DELETE FROM zarr WHERE k = ?"
 _BELOW = "FROM zarr WHERE k >= ? AND k < ?"
 _WHERE = "SELECT rowid FROM zarr WHERE k = ?"
 _LOOK = f"SELECT CASE WHEN length(v) <= {_WHOLE} THEN v END, typeof(v) FROM zarr WHERE k = ?"
-_PART = f"SELECT CASE WHEN length(v) <= {_WHOLE} THEN substr(v, ?, ?) END FROM zarr WHERE k = ?"
-_END = _PART.replace("(v, ?", "(v, max(1, length(v) + ?)")
 
 # From each child, skip to the first key after everything below it: the number of
 # steps is the number of children, independent of the number of deeper keys.
@@ -63,7 +64,7 @@ _CHILDREN = """
             ELSE substr(child.k, 1, :skip + instr(substr(child.k, :skip), '/') - 2) || '0' END
         ) FROM child WHERE child.k IS NOT NULL
     )
-    SELECT k FROM child WHERE k IS NOT NULL"""
+    SELECT CAST(k AS BLOB) FROM child WHERE k IS NOT NULL"""
 
 
 class SQLiteStore(SortedStore, DatabaseStore):
@@ -116,15 +117,6 @@ class SQLiteStore(SortedStore, DatabaseStore):
         if row is None or isinstance(row[0], int):
             return None if row is None else int(row[0])
         return self._bytes(key, row[0])
-
-    def _part(self, key: str, part: ByteRange) -> Buffer | None:
-        check_key(key)
-        statement, arguments = _part_of(key, part)
-        row = self._row(statement, key, arguments)
-        if row is None:
-            return None
-        value: bytes | None = row[0]
-        return super()._part(key, part) if value is None else self._bytes(key, value)
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         check_key(key)
@@ -232,16 +224,19 @@ class SQLiteStore(SortedStore, DatabaseStore):
     # --- listable ---
 
     def _list(self, prefix: str) -> list[str]:
-        with self._connections.cursor() as cursor:
-            if cursor is None:
-                return []
-            return read_texts(cursor, f"SELECT k {_BELOW}", _bounds(prefix))
+        return self._texts(f"SELECT CAST(k AS BLOB) {_BELOW}", _bounds(prefix))
 
     def _children(self, prefix: str) -> list[str]:
         first, end = _bounds(prefix)
         bounds = {"prefix": first, "end": end, "skip": len(prefix) + 1}
+        return self._texts(_CHILDREN, bounds)
+
+    def _texts(self, statement: str, arguments: Any) -> list[str]:
+        """Return names, read as bytes: other programs store text that is not UTF-8."""
         with self._connections.cursor() as cursor:
-            return [] if cursor is None else read_texts(cursor, _CHILDREN, bounds)
+            rows = () if cursor is None else cursor.execute(statement, arguments)
+            # NULL is from damaged files.
+            return [name.decode(errors=INVALID_NAMES) for (name,) in rows if name is not None]
 
     # --- lifetime ---
 
@@ -279,15 +274,6 @@ class SQLiteStore(SortedStore, DatabaseStore):
         ):
             reason = "the database is locked by another program (waited for 60 s)"
         return kind(f"cannot be {done}: {reason}", self, key)
-
-
-def _part_of(key: str, part: ByteRange) -> tuple[str, tuple[int, int, str]]:
-    """Return the statement that reads a part of a value, and its arguments."""
-    start, length = part
-    count = _MOST if length is None or length > _MOST else length
-    if start < 0:
-        return _END, (max(start, -_MOST) + 1, count, key)
-    return _PART, (min(start, _MOST) + 1, count, key)
 
 
 def _bounds(prefix: str) -> tuple[str, str | bytes]:

@@ -11,12 +11,12 @@ import threading
 import time
 import weakref
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from zarr_core.extension import ByteReader, StoreReadError
 
-from zarr_stores.databases.database_store import INVALID_NAMES, path_exists
+from zarr_stores.databases.database_store import path_exists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -248,22 +248,6 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             time.sleep(0.01)
         else:
             return
-
-
-def read_texts(cursor: sqlite3.Cursor, statement: str, arguments: Any) -> list[str]:
-    """Return the first column of a query as text; NULL, from damaged files, is ignored."""
-    try:
-        rows = cursor.execute(statement, arguments).fetchall()
-    except sqlite3.OperationalError as error:
-        if hasattr(error, "sqlite_errorcode"):
-            raise  # from SQLite; errors that Python raises have no code
-        # Another program stored text that is not UTF-8: decode it to invalid keys.
-        cursor.connection.text_factory = lambda data: data.decode(errors=INVALID_NAMES)
-        try:
-            rows = cursor.execute(statement, arguments).fetchall()
-        finally:
-            cursor.connection.text_factory = str
-    return [text for (text,) in rows if text is not None]
 
 
 class BlobReader(ByteReader):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zarr_core.extension import (
@@ -30,7 +31,7 @@ from zarr_stores.references.entries import PartReader, Target
 from zarr_stores.references.source import Source, source_of
 from zarr_stores.references.targets import Targets
 from zarr_stores.secrets import check_pickle, names_of_secrets, without_secrets
-from zarr_stores.unknown_options import arguments_of, check_options
+from zarr_stores.unknown_options import check_options
 from zarr_stores.wrappers.read_only import ImmutableStore
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class ReferenceStore(ImmutableStore, ReaderStore):
             options["templates"] = options.pop("template_overrides")
         for name in _FSSPEC_OPTIONS & options.keys():
             del options[name]
-        check_options(options, arguments_of(cls) - {"fo"}, url)
+        check_options(options, signature(cls).parameters.keys() - {"fo"}, url)
         return cls(fo, **options)
 
     @classmethod

@@ -62,8 +62,11 @@ class ZipStore(ReaderStore):
 
     Parameters
     ----------
-    path : str, os.PathLike or binary file object
+    path : str, os.PathLike, binary file object, or tuple of Store and str
         Path of the file.  Of a file object, a copy is used, which ``flush`` and ``close`` write back.
+        With a store and a key, its value is opened for reading: the first request reads the end of
+        the archive, with the central directory if it is small, and each value, or the requested
+        parts of it, takes one more request.
     mode : {"a", "r", "w", "x"}
         ``"a"``: read and append; the file is created by the first write.  ``"r"``: read
         only.  ``"w"``: replace the file.  ``"x"``: create the file; it must not exist.
@@ -172,31 +175,13 @@ class ZipStore(ReaderStore):
 
     @classmethod
     def from_object(cls, location: Any, *, read_only: bool = False, **options: Any) -> Store | None:
-        """Create a store from the path of a file, or from a store and a key (:meth:`within`)."""
+        """Create a store from the path of a file, or from a store and a key."""
         if isinstance(location, tuple):
-            check_options(options, _OPTIONS, cls.within(*location))
+            check_options(options, _OPTIONS, cls(location))
             return cls(location, read_only=read_only, **options)
         if not isinstance(location, str) or os.path.isdir(location):
             return None
         return cls.from_url(location, read_only=read_only, **options)
-
-    @classmethod
-    def within(cls, store: Store, key: str) -> Self:
-        """Open an archive that is a value of another store, for reading.
-
-        Parameters
-        ----------
-        store : Store
-            The other store.
-        key : str
-            Key of the archive.
-
-        Notes
-        -----
-        The first request reads the end of the archive, with the central directory if it is
-        small.  Each value, or the requested parts of it, is read with one request.
-        """
-        return cls((store, key), "r")
 
     @property
     def url(self) -> str:
