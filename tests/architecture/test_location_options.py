@@ -147,11 +147,6 @@ CALLS = {
     "zarr_xarray.to_zarr store": lambda at, path, o: zarr_xarray.to_zarr(
         dataset(), at, group="y", **o
     ),
-    "zarr_dask.copy source": lambda at, path, o: zarr_dask.copy(at, {}, client="sync", **o),
-    "zarr_dask.copy dest": lambda at, path, o: zarr_dask.copy(node(), at, "y", client="sync", **o),
-    "zarr_dask.copy temp_store": lambda at, path, o: rechunk(
-        path, zarr_dask.copy, max_memory=1 << 20, client="sync", temp_store=at, **o
-    ),
     "zarr_dask.from_zarr source": lambda at, path, o: zarr_dask.from_zarr(at, "x", **o),
     "zarr_dask.to_zarr store": lambda at, path, o: zarr_dask.to_zarr(
         chunked.ones(3), at, "y", scheduler="sync", **o
@@ -165,8 +160,6 @@ OTHER_NAMES = {
     "zarr_transfer.plan_conversion dest": "dest_storage_options",
     "zarr_transfer.copy_store source": "source_storage_options",
     "zarr_transfer.copy_store dest": "dest_storage_options",
-    "zarr_dask.copy source": "source_storage_options",
-    "zarr_dask.copy temp_store": "temp_storage_options",
     "zarr_dask.Workers temp_store": "temp_storage_options",
 }
 

@@ -146,8 +146,9 @@ def test_files_are_imported_into_a_session(repository, session, tmp_path):
 
 def test_workers_copy_into_a_session(source, repository, session):
     zarr_dask = pytest.importorskip("zarr_dask")
-    zarr_dask.copy(source, session.store, client="threads")
-    zarr_dask.copy(source["a/field"], session.store, "columns", client="threads", chunks=(30, 1))
+    executor = zarr_dask.Workers("threads")
+    zarr_core.copy(source, session.store, executor=executor)
+    zarr_core.copy(source["a/field"], session.store, "columns", executor=executor, chunks=(30, 1))
     found = read_back(repository, session)
     assert np.array_equal(found.pop("columns"), VALUES)
     check(found)

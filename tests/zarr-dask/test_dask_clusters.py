@@ -12,7 +12,7 @@ import pytest
 import zarr_core as zarr
 import zarr_dask
 from zarr_core.extension import StoreError
-from zarr_transfer import rechunk
+from zarr_transfer import plan_rechunk, rechunk
 
 distributed = pytest.importorskip("distributed")
 
@@ -88,7 +88,7 @@ class Accident:
     ("what", "layout"),
     [
         ("one", {"chunks": 10, "shards": 40}),
-        ("one", {"chunks": (240, 2), "max_memory": "0.2 MiB"}),
+        ("two stages", {"chunks": (240, 2)}),
         ("all", {"chunks": 15}),
         ("one", {}),
         ("cancelled", {"chunks": 15}),
@@ -101,30 +101,29 @@ def test_lost_workers_lose_no_data(client, source, tmp_path, what, layout, monke
     )  # so that there are pieces of arrays as small as these
     array = source["a/rows"]
     # Small tasks, so that there are many to be interrupted.
-    layout = {"max_memory": "0.5 MiB", **layout}
-    plan = zarr_dask.plan(array, **layout)
-    assert len(plan.stages) == (2 if layout["max_memory"] == "0.2 MiB" else 1)
+    executor = zarr_dask.Workers(
+        max_memory="0.2 MiB" if what == "two stages" else "0.5 MiB", retries=4
+    )
+    plan = plan_rechunk(array, zarr.empty_like(array, **layout), executor=executor)
+    assert len(plan.stages) == (2 if what == "two stages" else 1)
     accident = Accident(client, what, 0.3)
-    copy = zarr_dask.copy(array, tmp_path / "copy", "x", progress=accident, retries=4, **layout)
+    copy = zarr.copy(array, tmp_path / "copy", "x", progress=accident, executor=executor, **layout)
     assert accident.happened
     assert np.array_equal(copy, VALUES)
     place = zarr.LocalStore(tmp_path / "copy")
     place.sweep()
-    reference = zarr.copy(
-        array, tmp_path / "reference", "x",
-        **{name: value for name, value in layout.items() if name != "max_memory"},
-    )  # fmt: skip
+    reference = zarr.copy(array, tmp_path / "reference", "x", **layout)
     assert sorted(place.list()) == sorted({"zarr.json", *reference.store.list()})
     for key in reference.store.list():
         assert bytes(place.get(key)) == bytes(reference.store.get(key)), key
 
 
 def test_copy_uses_the_current_client(client, source, tmp_path):
-    copy = zarr_dask.copy(source, tmp_path / "copy", consolidated=True)
+    copy = zarr.copy(source, tmp_path / "copy", executor=zarr_dask.Workers())
     assert sorted(dict(copy.members(max_depth=None))) == ["a", "a/rows", "b"]
     assert np.array_equal(copy["b"], VALUES[0])
     with pytest.raises(StoreError, match="would be lost"):
-        zarr_dask.copy(source, zarr.MemoryStore(), chunks=10)
+        zarr.copy(source, zarr.MemoryStore(), chunks=10, executor=zarr_dask.Workers())
 
 
 def test_lost_workers_while_writing(client, source, tmp_path):

@@ -7,11 +7,11 @@ import dask
 import numpy as np
 import pytest
 import zarr_core as zarr
-import zarr_dask
 from counting_store import CountingStore
 from failing_store import FailingStore
 from zarr_core.extension import NodeNotFoundError, StoreError
-from zarr_transfer import convert, rechunk
+from zarr_dask import Workers
+from zarr_transfer import convert, plan_rechunk, rechunk
 
 VALUES = np.random.default_rng(3).integers(0, 99, (120, 80))
 
@@ -52,20 +52,19 @@ def client(request):
 )
 def test_copy_hierarchies(source, tmp_path, client, layout):
     seen = []
-    copy = zarr_dask.copy(
-        tmp_path / "source", tmp_path / "copy", client=client, progress=seen.append, **layout
-    )
-    assert copy.metadata.consolidated is not None
-    assert not zarr.check_consolidated(copy)
+    executor = Workers(client)
+    copy = zarr.copy(source, tmp_path / "copy", executor=executor, progress=seen.append, **layout)
     same(source, copy)
     assert copy["deep/rows"].shards == ((20, 20) if "shards" in layout else None)
     assert seen[-1].done == seen[-1].total
-    if layout:
-        plain = zarr_dask.copy(source, tmp_path / "plain", consolidated=False, **layout)
-        assert plain.metadata.consolidated is None
 
 
-ADVERSE = {"chunks": (120, 1), "max_memory": 150_000}
+ADVERSE = {"chunks": (120, 1)}
+MEMORY = 150_000
+
+
+def plan_of(source, layout):
+    return plan_rechunk(source, zarr.empty_like(source, **layout), executor=Workers("sync", MEMORY))
 
 
 @pytest.fixture
@@ -78,12 +77,12 @@ def small_pieces(monkeypatch):
 @pytest.mark.parametrize("work", [None, "work"])
 def test_intermediate_array_is_removed(source, tmp_path, work):
     rows = source["deep/rows"]
-    assert zarr_dask.plan(rows, **ADVERSE).between is not None
+    assert plan_of(rows, ADVERSE).between is not None
     place = None if work is None else tmp_path / work
     lines, seen = [], []
-    copy = zarr_dask.copy(
-        rows, tmp_path / "copy", "columns", temp_store=place, log=lines.append, progress=seen.append,
-        **ADVERSE,
+    copy = zarr.copy(
+        rows, tmp_path / "copy", "columns", executor=Workers(None, MEMORY, place),
+        log=lines.append, progress=seen.append, **ADVERSE,
     )  # fmt: skip
     assert np.array_equal(copy, VALUES)
     assert copy.chunks == (120, 1)
@@ -94,14 +93,15 @@ def test_intermediate_array_is_removed(source, tmp_path, work):
 
 @pytest.mark.usefixtures("small_pieces")
 def test_root_array_in_two_stages(source, tmp_path):
-    copy = zarr_dask.copy(source["deep/rows"], tmp_path / "copy", **ADVERSE)
+    executor = Workers(max_memory=MEMORY)
+    copy = zarr.copy(source["deep/rows"], tmp_path / "copy", executor=executor, **ADVERSE)
     assert np.array_equal(copy, VALUES)
     assert not [key for key in copy.store.list() if "copying" in key]
 
 
 def test_chunks_larger_than_max_memory(source, tmp_path):
     with pytest.raises(ValueError, match="needs at least"):
-        zarr_dask.copy(source["dots"], tmp_path / "copy", chunks=50, max_memory=1000)
+        zarr.copy(source["dots"], tmp_path / "copy", chunks=50, executor=Workers(max_memory=1000))
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -111,12 +111,10 @@ def test_interrupted_copy_resumes(source, tmp_path, layout):
     rows, work = source["deep/rows"], tmp_path / "work"
 
     def copy(dest, retries=0):
-        return zarr_dask.copy(
-            rows, dest, "x", client="sync", temp_store=work, retries=retries, **layout
-        )
+        executor = Workers("sync", MEMORY, work, retries)
+        return zarr.copy(rows, dest, "x", executor=executor, **layout)
 
-    plan = zarr_dask.plan(rows, **layout)
-    last = plan.stages[-1]
+    last = plan_of(rows, layout).stages[-1]
     together = max(prod(map(len, last.objects_in(task))) for task in last.tasks())
     counting = FailingStore(zarr.LocalStore(tmp_path / "whole"))
     copy(counting)
@@ -155,14 +153,13 @@ def test_failed_tasks_are_retried(source, tmp_path):
         return zarr.open_array(FailingStore(source.store, fail_at=40), "r", path="deep/rows")
 
     with pytest.raises(StoreError, match="call 40"):
-        zarr_dask.copy(flaky(), tmp_path / "copy", chunks=40, retries=0)
-    assert np.array_equal(zarr_dask.copy(flaky(), tmp_path / "copy", chunks=40), VALUES)
+        zarr.copy(flaky(), tmp_path / "copy", chunks=40, executor=Workers(retries=0))
+    copy = zarr.copy(flaky(), tmp_path / "copy", chunks=40, executor=Workers())
+    assert np.array_equal(copy, VALUES)
 
 
 @pytest.mark.parametrize("layout", [{"chunks": (40, 25)}, {"chunks": (500, 2)}], ids=str)
-@pytest.mark.parametrize(
-    "executor", [None, zarr_dask.Workers("sync", 200_000)], ids=["here", "dask"]
-)
+@pytest.mark.parametrize("executor", [None, Workers("sync", 200_000)], ids=["here", "dask"])
 def test_only_stored_chunks_of_sparse_arrays_are_read(layout, executor):
     source, dest = (CountingStore(zarr.MemoryStore()) for _ in range(2))
     array = zarr.create_array(
@@ -182,7 +179,7 @@ def test_only_stored_chunks_of_sparse_arrays_are_read(layout, executor):
 
 
 def test_interrupted_conversion_resumes_within_an_array(source, tmp_path):
-    workers = zarr_dask.Workers("sync", 200_000, retries=0)
+    workers = Workers("sync", 200_000, retries=0)
     options = {"executor": workers, "chunks": (30, 8), "dest_path": "x"}
     rows = source["deep/rows"]
     broken = FailingStore(zarr.LocalStore(tmp_path / "new"), fail_at=40, forever=True)
@@ -199,11 +196,11 @@ def test_interrupted_conversion_resumes_within_an_array(source, tmp_path):
 
 def test_invalid_client(source, tmp_path):
     with pytest.raises(TypeError, match="an executor of"):
-        zarr_dask.copy(source, tmp_path / "copy", client=3)
+        zarr.copy(source, tmp_path / "copy", executor=Workers(3))
 
 
 def test_workers_execute_copy_all(source, tmp_path):
-    done = zarr.copy_all(source, tmp_path / "all", executor=zarr_dask.Workers("threads"))
+    done = zarr.copy_all(source, tmp_path / "all", executor=Workers("threads"))
     same(source, zarr.open(tmp_path / "all"))
     assert (
         done.nbytes
@@ -218,7 +215,7 @@ def test_workers_execute_conversions(tmp_path, layout):
     names = {"_ARRAY_DIMENSIONS": ["y", "x"]}
     group.create_array("x", data=VALUES, chunks=(30, 20), attributes=names)
     seen = []
-    workers = zarr_dask.Workers("threads")
+    workers = Workers("threads")
     options = {"executor": workers, "progress": seen.append, **layout}
     done = convert(tmp_path / "old", tmp_path / "new", **options)
     assert done.steps[1].cost == ("recode" if layout else "copy")

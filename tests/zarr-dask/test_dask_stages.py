@@ -6,7 +6,6 @@ from math import prod
 import numpy as np
 import pytest
 import zarr_core as zarr
-import zarr_dask
 from zarr_dask import Workers
 from zarr_transfer import Budget, Chunking, plan_rechunk, rechunk
 from zarr_transfer.copy_elements import RegionCopier
@@ -41,8 +40,13 @@ def test_rows_to_columns_in_two_stages():
 
 def test_error_contains_the_required_memory():
     with pytest.raises(ValueError, match=r"at least 18\.4 MiB of memory.*limit is 1\.0 MiB"):
-        zarr_dask.plan(array((1000, 800)), chunks=1000, max_memory="1 MiB")
-    assert zarr_dask.plan(array(**ROWS), chunks=(1, 1), shards=(6, 400)).between is None
+        plan_rechunk(
+            array((1000, 800)),
+            array((1000, 800), chunks=1000),
+            executor=Workers(max_memory="1 MiB"),
+        )
+    shards = array(chunks=(1, 1), shards=(6, 400))
+    assert plan_rechunk(array(**ROWS), shards, executor=Workers()).between is None
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,18 @@
-"""The arrays directly below a group, from its consolidated metadata or from their own documents."""
+"""The arrays directly below a group, from their own documents."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from zarr_core import Array, array_from_metadata
-from zarr_core.extension import ArrayMetadata, Location
+from zarr_core.extension import ArrayMetadata
 from zarr_core.names import join
 from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from zarr_core.extension import Format, GroupMetadata, Store
+    from zarr_core.extension import Format, Store
 
 
 def array_at(
@@ -25,31 +25,6 @@ def array_at(
     """Return an array with some metadata, without accessing the store."""
     config = None if write_empty_chunks is None else {"write_empty_chunks": write_empty_chunks}
     return array_from_metadata(store, metadata, path=path, zarr_format=format_.name, config=config)
-
-
-def consolidated_arrays(
-    store: Store,
-    path: str,
-    format_: Format,
-    group: GroupMetadata,
-    write_empty_chunks: bool | None,
-    names: Iterable[str] | None = None,
-) -> dict[str, Array]:
-    """Return the arrays directly below a group that its consolidated metadata contains.
-
-    If ``names`` are passed, only arrays with these names are returned.
-    """
-    entries = {} if group.consolidated is None else group.consolidated.entries
-    arrays = {}
-    for name in entries if names is None else names:
-        if name in entries and "/" not in name:
-            location = Location(f"{store} consolidated metadata of {name!r}")
-            metadata = format_.from_json(entries[name], location)
-            if isinstance(metadata, ArrayMetadata):
-                arrays[name] = array_at(
-                    store, join(path, name), format_, metadata, write_empty_chunks
-                )
-    return arrays
 
 
 def stored_arrays(

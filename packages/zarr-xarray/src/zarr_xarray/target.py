@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, Group, create_group, open_group
 from zarr_core.errors import NodeTypeError
-from zarr_core.extension import Format, NodeNotFoundError, Store
+from zarr_core.extension import ArrayMetadata, Format, NodeNotFoundError, Store
 from zarr_core.formats.detect import format_of_new
 from zarr_core.names import join
 from zarr_core.registry.resolve import format_named
 from zarr_formats.consolidate import require_consolidating
 
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
-from zarr_xarray.group_arrays import consolidated_arrays, stored_arrays
+from zarr_xarray.group_arrays import array_at, stored_arrays
 from zarr_xarray.group_store import resolve_group
 
 if TYPE_CHECKING:
@@ -61,12 +61,15 @@ class Target:
         """Return the arrays with other names, from the consolidated metadata if there is any."""
         if self.group is None:
             return {}
-        metadata = self.group.metadata
-        if metadata.consolidated is not None and self.path == self.consolidated.root:
-            others = metadata.consolidated.entries.keys() - set(names)
-            return consolidated_arrays(
-                self.store, self.path, self.format, metadata, self.write_empty_chunks, others
-            )
+        view = self.group.stored.consolidated
+        if view is not None and self.path == self.consolidated.root:
+            return {
+                name: array_at(
+                    self.store, self.path_of(name), self.format, metadata, self.write_empty_chunks
+                )
+                for name, metadata in view.children(self.path)
+                if name not in names and isinstance(metadata, ArrayMetadata)
+            }
         if not self.store.supports_listing:
             return {}
         return self.stored_arrays(name for name in self.group if name not in names)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xarray import conventions
-from zarr_core import consolidate_metadata
+from zarr_core import consolidate_metadata, open_group
 from zarr_core.extension import (
     ArrayMetadata,
     Format,
@@ -22,7 +22,7 @@ from zarr_core.threads import concurrent_map
 from zarr_xarray.consolidated_metadata import consolidated_key, update_copies
 from zarr_xarray.dimensions import sizes_of
 from zarr_xarray.encoded_elements import StoredForm, time_decoder
-from zarr_xarray.group_arrays import array_at, consolidated_arrays, stored_arrays
+from zarr_xarray.group_arrays import array_at, stored_arrays
 from zarr_xarray.variables import variable_of
 
 if TYPE_CHECKING:
@@ -178,22 +178,22 @@ def read_committed(
     if interrupted:
         invalidate_pending_commits(store, consolidated_key(format_, path))
     where = f"{store} {'/' + path!r}"
-    group = format_.read(store, path)
-    assert isinstance(group, GroupMetadata), "the caller has found the group"
-    arrays = consolidated_arrays(store, path, format_, group, True)
+    group = open_group(store, "r", path=path, zarr_format=format_.name)
+    is_consolidated = group.metadata.consolidated is not None
+    arrays = dict(group.arrays()) if is_consolidated else {}
     unlisted = _unlisted_arrays(store, path, format_, arrays.keys())
     has_steps = any(sizes_of(array).get(dim) for array in (*arrays.values(), *unlisted.values()))
     # Arrays are created without steps, and consolidated when all elements of the others are stored.
     created = unlisted if interrupted and not has_steps else {}
     growing_unlisted = [name for name, array in unlisted.items() if dim in sizes_of(array)]
-    if group.consolidated is None and not created:
+    if not is_consolidated and not created:
         consolidate_metadata(store, path, format_.name)
     elif growing_unlisted and not created:
         raise ZarrError(
             f"cannot append to {where} along {dim!r}: its consolidated metadata does not contain "
             f"{', '.join(map(repr, growing_unlisted))}; call zarr_core.consolidate_metadata()"
         )
-    if group.consolidated is None or created:
+    if not is_consolidated or created:
         arrays |= unlisted
     raw: dict[str, Variable] = {}
     fixed: dict[str, Array] = {}
