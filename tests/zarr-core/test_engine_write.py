@@ -1,12 +1,14 @@
-"""Assignment of the fill value; batches of small chunks."""
+"""Assignment of the fill value, which visits only stored chunks; batches of small chunks."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import zarr_core as zarr
+from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from zarr_core.engine import stored_array
 from zarr_core.extension import BufferByteReader, CachingStore, ChunkDecodeError, StoreTraits
 
 
@@ -25,21 +27,50 @@ def regions(draw, shape):
     shards=st.sampled_from([None, (6, 4)]),
     fill=st.sampled_from([0, 7]),
     stores_empty=st.booleans(),
+    few=st.sampled_from([1, 5, 1000]),
 )
-def test_writing_the_fill_value_is_writing(data, shards, fill, stores_empty):
+def test_writing_the_fill_value_is_writing(data, shards, fill, stores_empty, few):
     shape = data.draw(st.tuples(st.integers(1, 20), st.integers(1, 20)))
     array = zarr.create_array(
         shape=shape, chunks=(3, 2), shards=shards, dtype="int16", fill_value=fill,
         config={"write_empty_chunks": stores_empty},
     )  # fmt: skip
     expected = np.full(shape, fill, "int16")
-    for value in (data.draw(st.sampled_from([fill, 3])) for _ in range(5)):
-        region = data.draw(regions(shape))
-        array[region] = expected[region] = value
-        np.testing.assert_array_equal(array[...], expected)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored_array, "_FEW_CHUNKS", few)
+        for value in (data.draw(st.sampled_from([fill, 3])) for _ in range(5)):
+            region = data.draw(regions(shape))
+            array[region] = expected[region] = value
+            np.testing.assert_array_equal(array[...], expected)
     if not stores_empty:
         array[...] = fill
         assert array.nchunks_initialized == 0
+
+
+@pytest.mark.parametrize("exponent", [4, 9, 16])
+def test_erasing_does_not_depend_on_the_grid(exponent):
+    store = CountingStore(zarr.MemoryStore())
+    array = zarr.create_array(store, shape=(10**exponent, 100), chunks=(2, 100), dtype="float64")
+    array[7:9] = 1
+    array[-3:] = 2
+    store.calls.clear()
+    array[8:-1] = 0
+    assert store.count() < 30
+    assert array[7:9, 0].tolist() == [1, 0]
+    assert array[-3:, 0].tolist() == [0, 0, 2]
+    array[...] = -0.0 if exponent == 4 else 0.0  # other bits than the fill value
+    assert array.nchunks_initialized == (5000 if exponent == 4 else 0)
+
+
+def test_a_full_array_is_listed_no_further_than_its_region():
+    store = CountingStore(zarr.MemoryStore())
+    array = zarr.create_array(store, shape=20000, chunks=2, dtype="int8")
+    array[...] = 1
+    store.calls.clear()
+    array[:10] = 0
+    array[100:400] = 0
+    assert store.count("list_prefix") == 1
+    assert array.nchunks_initialized == 10000 - 5 - 150
 
 
 class BatchStore(zarr.MemoryStore):

@@ -20,12 +20,13 @@ import numpy as np
 from zarr_core.engine.read import decode_again
 from zarr_core.engine.scratch import Scratch
 from zarr_core.errors import ChunkDecodeError, CodecError, StoreError, unconfirmed_note
+from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.interfaces.store import to_bytes
 from zarr_core.selection.projection import project, put
 from zarr_core.threads import INTERRUPTS, parallel_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.engine.stored_array import StoredArray
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 # Seconds to encode a chunk above which threads are faster: a file system creates the small
 # files of a directory one after the other.
 _MIN_TASK_SECONDS = 150e-6
+_FEW_ELEMENTS = 100  # whose chunks are visited without listing
 _MAX_ENCODED = 16  # shapes of chunks that are encoded once when all elements are equal
 MAX_UNCONFIRMED = 1_000_000  # keys that are collected; a call may write more than fit into memory
 MAX_INTERRUPTED = 100_000  # keys after an interrupt, which must not take long
@@ -145,21 +147,26 @@ def _write_chunks(
     stored: StoredArray, selection: AnySelection, value: Array, fields: str | list[str] | None
 ) -> None:
     codecs = stored.codecs
+    parallel = True if fields else stored.parallel(codecs.inner_chunk_nbytes)
+    projections: Iterable[ChunkProjection] | None = None
     constant: Array | None = None
-    projections: Iterable[ChunkProjection] = project(selection, stored.axes)
     if fields is None and value.size > 1 and not any(value.strides):
         # A scalar was broadcast: one element is cast.  It may be a Python object, so it is taken
         # from the array without dimensions.
         constant = _cast(stored, value[(slice(0, 1),) * value.ndim].reshape(()))
         value = np.broadcast_to(constant, value.shape)
-    elif (
-        not fields and value.dtype == stored.resolved.dtype and (plan := stored.native) is not None
-    ):
-        # Compiled code returns the chunks that it leaves to Python, or None for all.
-        left = plan.write(stored, selection, value)
-        if left is not None:
-            projections = (item for item in projections if item.chunk_coords in left)
-    parallel = True if fields else stored.parallel(codecs.inner_chunk_nbytes)
+        if value.size > _FEW_ELEMENTS:
+            projections = _stored_projections(stored, selection, constant)
+    if projections is not None:
+        parallel = None
+    else:
+        projections = project(selection, stored.axes)
+        is_plain = constant is None and not fields and value.dtype == stored.resolved.dtype
+        if is_plain and (plan := stored.native) is not None:
+            # Compiled code returns the chunks that it leaves to Python, or None for all.
+            left = plan.write(stored, selection, value)
+            if left is not None:
+                projections = (item for item in projections if item.chunk_coords in left)
     writer = _ChunkWriter(stored, value, constant, fields)
     pieces = codecs.inner_chunk_count
     try:
@@ -178,6 +185,43 @@ def _cast(stored: StoredArray, values: Array) -> Array:
         raise ValueError(
             f"{stored.location}: {values.dtype} cannot be stored as {stored.resolved.dtype}: {error}"
         ) from error
+
+
+def _stored_projections(
+    stored: StoredArray, selection: AnySelection, value: Array
+) -> Iterator[ChunkProjection] | None:
+    """The projections onto stored chunks alone, if missing chunks contain the value; otherwise None."""
+    store = stored.chunk_store
+    if (
+        not isinstance(selection, BasicIndexer)
+        or any(part.step != 1 for part in selection.index)
+        or stored.codecs.decoded.write_empty_chunks
+        or not (store.supports_listing and store.traits.supports_erasing)
+        or not stored.codecs.is_fill(value)
+    ):
+        return None
+    box = [
+        range(axis.chunk_of(part.start), axis.chunk_of(part.stop - 1) + 1)
+        for part, axis in zip(selection.index, stored.axes, strict=True)
+    ]
+    chunks = stored.stored_chunks_in([box])
+    if chunks is None:
+        return None
+    return (_projection_onto(stored, selection, chunk_coords) for chunk_coords in chunks)
+
+
+def _projection_onto(
+    stored: StoredArray, selection: BasicIndexer, chunk_coords: tuple[int, ...]
+) -> ChunkProjection:
+    """The projection of slices with step 1 onto one chunk."""
+    index, out_selection = [], []
+    for part, axis, number in zip(selection.index, stored.axes, chunk_coords, strict=True):
+        start = max(part.start, axis.start(number))
+        stop = min(part.stop, axis.start(number) + axis.length(number))
+        index.append(slice(start, stop, 1))
+        out_selection.append(slice(start - part.start, stop - part.start, 1))
+    [projection] = project(BasicIndexer(tuple(index)), stored.axes)
+    return projection._replace(out_selection=tuple(out_selection))
 
 
 class _ChunkWriter:
