@@ -6,10 +6,46 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core import messages
-from zarr_core.errors import ExtensionConfigurationError, SelectionError, UnknownExtensionError
+from zarr_core.errors import (
+    ExtensionConfigurationError,
+    NodeExistsError,
+    SelectionError,
+    UnknownExtensionError,
+)
 from zarr_core.extension import BytesToBytesCodec
 from zarr_core.registry import discovery, schemas
 from zarr_core.registry.provider import Provider
+
+# --- below arrays ---
+
+
+@pytest.mark.parametrize(
+    "create",
+    [
+        lambda path: zarr.create_array(path, shape=2, dtype="i2"),
+        lambda path: zarr.create_array(path, shape=2, dtype="i2", overwrite=True),
+        lambda path: zarr.create_array(path, shape=2, dtype="i2", zarr_format=2),
+        lambda path: zarr.create_group(str(path)),
+        lambda path: zarr.open_group(path / "deep", mode="a"),
+        lambda path: zarr.save(path, [1], [2]),
+        lambda path: zarr.create_array(zarr.LocalStore(path), path="x", shape=1),
+        lambda path: zarr.copy(zarr.array([1]), path),
+    ],
+)
+@pytest.mark.parametrize("zarr_format", [3, 2, "draft", "n5", 1])
+def test_no_node_is_created_in_the_directory_of_an_array(tmp_path, zarr_format, create):
+    zarr.create_array(tmp_path / "field.zarr", data=np.arange(3.0), zarr_format=zarr_format)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(NodeExistsError, match=r"field\.zarr '/': is an array, so no node"):
+        create(tmp_path / "field.zarr" / "inner")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_directories_of_groups_and_other_documents_hold_new_nodes(tmp_path):
+    zarr.create_group(tmp_path / "g")
+    (tmp_path / "meta").write_text("not of Zarr")
+    assert zarr.create_array(tmp_path / "g" / "a", data=[1, 2]).shape == (2,)
+
 
 # --- compressors as filters ---
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -14,8 +15,9 @@ from zarr_core.errors import (
     NodeNameError,
     StoreCapabilityError,
     StoreReadOnlyError,
+    ZarrError,
 )
-from zarr_core.formats.detect import conflicting_format, format_of_new
+from zarr_core.formats.detect import conflicting_format, format_of_new, read_node
 from zarr_core.formats.unmanaged_keys import check_unmanaged_keys
 from zarr_core.hierarchy.delete import erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import validate_node
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
+
+# Documents of arrays in a directory of their own, of all formats.
+_DOCUMENTS = ("zarr.json", ".zarray", "attributes.json", "meta")
 
 _ATTEMPTS = 10  # to overwrite a node that other writers create at the same time
 
@@ -196,12 +201,38 @@ def _missing_groups(store: Store, path: str, format_: Format, known_group: str |
             return groups
         metadata = format_.read(store, parent)
         if isinstance(metadata, ArrayMetadata):
-            reason = f"is an array, so no node can be created below it (at {'/' + path!r})"
-            raise NodeExistsError(Location(store, parent), reason)
+            raise _below_array(store, parent, repr("/" + path))
         if metadata is not None:
             return groups
         groups.append(parent)
+    _check_directories_above(store, path)
     return groups
+
+
+def _check_directories_above(store: Store, path: str) -> None:
+    """Raise a NodeExistsError if a directory above that of the store is an array."""
+    if not store.url.startswith("file://"):
+        return
+    from zarr_core.stores.local import LocalStore, path_from_url
+
+    directory = path_from_url(store.url)
+    while (above := os.path.dirname(directory)) != directory:
+        directory = above
+        if not any(os.path.isfile(os.path.join(above, key)) for key in _DOCUMENTS):
+            continue
+        store_above = LocalStore(above, read_only=True)
+        try:
+            _, metadata = read_node(store_above, "")
+        except ZarrError:  # a file with one of these names
+            continue
+        if isinstance(metadata, ArrayMetadata):
+            raise _below_array(store_above, "", Location(store, path))
+        return
+
+
+def _below_array(store: Store, path: str, node: object) -> NodeExistsError:
+    reason = f"is an array, so no node can be created below it (at {node})"
+    return NodeExistsError(Location(store, path), reason)
 
 
 def _clear(store: Store, path: str, format_: Format, rollback: Rollback) -> None:

@@ -229,19 +229,19 @@ def _check_metadata_key(text: str) -> None:
 def _checked_path(text: str) -> str:
     """Expand the home directory; raise for a URL with one slash, or a Windows drive."""
     expanded = os.path.expanduser(text)
-    is_url_or_drive = _SCHEME_OR_DRIVE(text) and not os.path.splitdrive(text)[0]
-    if is_url_or_drive or expanded.startswith("~"):
-        shown = _shown(text.replace(":/", "://", 1)).replace("://", ":/", 1)
-        raise StoreError(
-            "is not a path: a URL has two slashes after the colon, such as s3://bucket/x, only "
-            "Windows has drives, and ~ is the home directory of an existing user. For a directory "
-            f"of that name, write {'./' + shown!r}",
-            store=shown,
-        )
-    return expanded
+    if expanded.startswith("~"):
+        reason = "this user has no home directory"
+    elif (match := _SCHEME_OR_DRIVE(text)) and not os.path.splitdrive(text)[0]:
+        is_drive = len(match[1]) == 1
+        reason = "only Windows has drives" if is_drive else "a URL has two slashes after the colon"
+    else:
+        return expanded
+    shown = _shown(text.replace(":/", "://", 1)).replace("://", ":/", 1)
+    literal = f"for a directory of that name, write {'./' + shown!r}"
+    raise StoreError(f"{reason}; {literal}", store=shown)
 
 
-_SCHEME_OR_DRIVE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:/|(?<=^.:)\\)").match
+_SCHEME_OR_DRIVE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?:/|(?<=^.:)\\)").match
 
 
 def _shown(url: str) -> str:
