@@ -174,12 +174,3 @@ def test_an_override_does_not_affect_equal_metadata_outside():
     assert type(inside.stored.codecs.array_to_bytes) is Other
     assert after.stored.resolved is before.stored.resolved
     assert inside.stored.resolved is not before.stored.resolved
-
-
-def test_the_storage_ratio_is_that_of_what_is_stored():
-    array = zarr.create_array(shape=700, chunks=10, shards=100, dtype="int64", compressors=None)
-    array[:100] = np.arange(100) + 1
-    assert array.info_complete()["Shards stored"] == "1 of 7"
-    ratio = float(array.info_complete()["Storage ratio"])
-    assert ratio == pytest.approx(800 / array.nbytes_stored(), abs=0.05)
-    assert ratio <= 1
