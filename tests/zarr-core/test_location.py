@@ -61,19 +61,33 @@ def test_stores_and_nodes_are_taken_as_they_are():
     assert resolve_store_path(group)[0] is store
 
 
+BOX = """
+from zarr_core import MemoryStore
+
+class Box(MemoryStore):
+    asked = []
+
+    @classmethod
+    def from_url(cls, url, *, read_only=False, **options):
+        box = cls({}, read_only)
+        box.given = (url, options)
+        return box
+
+    @classmethod
+    def from_object(cls, place, *, read_only=False, **options):
+        if isinstance(place, str):
+            return cls.from_url(place) if place.endswith("yes.box") else None
+        cls.asked.append(type(place).__name__)
+        return None if place.values is None else cls(place.values, read_only)
+"""
+
+
 def test_the_store_of_a_suffix(tmp_path, install):
+    source, _, _ = BOX.partition("    @classmethod\n    def from_object")
     install(
         "acme-box",
-        {"store": {"box": "acme_box:BasicIndexer", "zip": "acme_box:BasicIndexer"}},
-        {
-            "acme_box.py": "from zarr_core import MemoryStore\n"
-            "class BasicIndexer(MemoryStore):\n"
-            "    @classmethod\n"
-            "    def from_url(cls, url, *, read_only=False, **options):\n"
-            "        box = cls({}, read_only)\n"
-            "        box.given = (url, options)\n"
-            "        return box\n"
-        },
+        {"store": dict.fromkeys(["box", "zip"], "acme_box:Box")},
+        {"acme_box.py": source},
     )
     store = resolve_store_path(tmp_path / "x.BOX", storage_options={"key": 1})[0]
     assert store.given == (str(tmp_path / "x.BOX"), {"key": 1})
@@ -139,25 +153,6 @@ def test_mappings_of_other_kinds():
     assert zarr.open(shown, mode="r")[1] == 2
 
 
-BOX = """
-from zarr_core import MemoryStore
-
-class BasicIndexer(MemoryStore):
-    asked = []
-
-    @classmethod
-    def from_url(cls, url, *, read_only=False, **options):
-        box = cls({}, read_only)
-        box.given = (url, options)
-        return box
-
-    @classmethod
-    def from_object(cls, place, *, read_only=False, **options):
-        if isinstance(place, str):
-            return cls.from_url(place) if place.endswith("yes.box") else None
-        cls.asked.append(type(place).__name__)
-        return None if place.values is None else cls(place.values, read_only)
-"""
 FOREIGN = """
 class Thing:
     def __init__(self, values):
@@ -174,7 +169,7 @@ def boxes(install, tmp_path):
     """A store for the objects of a package, and one of its scheme for a single module."""
     install(
         "acme-box",
-        {"store": {"foreign_lib": "acme_box:BasicIndexer", "box": "acme_box:BasicIndexer"}},
+        {"store": {"foreign_lib": "acme_box:Box", "box": "acme_box:Box"}},
         {"acme_box.py": BOX, "foreign_lib/__init__.py": "", "foreign_lib/deep.py": FOREIGN},
     )
 
@@ -189,7 +184,7 @@ def test_objects_of_other_libraries(boxes, monkeypatch, tmp_path):
     for kind in (Thing, Mine, PathThing):
         thing = kind({})
         store, path = resolve_store_path(thing, "a", read_only=True)
-        assert (type(store).__name__, path, store.read_only) == ("BasicIndexer", "a", True)
+        assert (type(store).__name__, path, store.read_only) == ("Box", "a", True)
         zarr.create_group(thing)
         assert list(thing.values) == ["zarr.json"]
     assert resolve_store_path(PathThing(None))[0] == zarr.LocalStore("from a path")
@@ -206,7 +201,7 @@ def test_unrelated_objects_do_not_load_stores(boxes):
         resolve_store_path(place)
     with pytest.raises(StoreError):
         resolve_store_path(types.SimpleNamespace())
-    assert acme_box.BasicIndexer.asked == []
+    assert acme_box.Box.asked == []
 
 
 def test_a_store_can_be_asked_for_by_its_name(boxes):
@@ -215,15 +210,15 @@ def test_a_store_can_be_asked_for_by_its_name(boxes):
 
 
 def test_a_name_that_is_not_a_suffix(boxes, tmp_path):
-    assert type(resolve_store_path(tmp_path / "yes.box")[0]).__name__ == "BasicIndexer"
+    assert type(resolve_store_path(tmp_path / "yes.box")[0]).__name__ == "Box"
     assert isinstance(resolve_store_path(tmp_path / "no.box")[0], zarr.LocalStore)
-    assert type(resolve_store_path("box://there/no.box")[0]).__name__ == "BasicIndexer"
+    assert type(resolve_store_path("box://there/no.box")[0]).__name__ == "Box"
 
 
 def test_a_scheme_may_have_a_plus(install):
     install(
         "acme-box",
-        {"store": {"box+ssl": "acme_box:BasicIndexer", "box": "acme_box:None"}},
+        {"store": {"box+ssl": "acme_box:Box", "box": "acme_box:None"}},
         {"acme_box.py": BOX},
     )
     assert resolve_store_path("box+ssl://b/k")[0].given == ("box+ssl://b/k", {})

@@ -81,14 +81,6 @@ def test_it_does_not_change_with_the_array():
     assert [axis.count for axis in array.stored.axes] == [4, 2]
 
 
-def test_new_attributes_keep_the_resolved_codecs():
-    array = array_of()
-    codecs = array.stored.codecs
-    array.attrs["x"] = 1
-    assert array.stored.metadata.attributes == {"x": 1}
-    assert array.stored.codecs is codecs
-
-
 def test_settings_stay_when_the_metadata_change():
     store = array_of().store
     config = {"missing_chunks": "error", "write_empty_chunks": True}
