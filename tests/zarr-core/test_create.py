@@ -287,16 +287,6 @@ def test_fill_values(dtype, given, expected):
     assert document(again)["fill_value"] == expected
 
 
-@pytest.mark.parametrize(
-    ("dtype", "given"),
-    [("int32", np.nan), ("uint8", 300), ("int32", 1.5), ("bool", 2), ("float32", "abc"),
-     ("float32", [1, 2]), ("float32", {}), ("int8", "x")],
-)  # fmt: skip
-def test_fill_values_that_do_not_fit(dtype, given):
-    with pytest.raises(MetadataValidationError, match="/fill_value"):
-        zarr.create_array(shape=2, dtype=dtype, fill_value=given)
-
-
 # --- keys, names, the rest ---
 
 
