@@ -47,38 +47,31 @@ def typestr(configuration):
     return [name]
 
 
-def texts(self, data_type, shape):
+def object_arrays(items, shape):
+    """Arrays of objects, which NumPy must not convert to arrays of more dimensions."""
     size = int(np.prod(shape))
-    return st.lists(st.sampled_from(["female", "male", ""]), min_size=size, max_size=size).map(
-        lambda found: np.array(found, object).reshape(shape)
-    )
+
+    def filled(found):
+        array = np.empty(size, object)
+        for number, item in enumerate(found):
+            array[number] = item
+        return array.reshape(shape)
+
+    return st.lists(items, min_size=size, max_size=size).map(filled)
+
+
+def texts(self, data_type, shape):
+    return object_arrays(st.sampled_from(["female", "male", ""]), shape)
 
 
 def objects(self, data_type, shape):
-    size = int(np.prod(shape))
     leaves = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3)
-    items = st.lists(leaves, max_size=3)
-
-    def filled(found):
-        array = np.empty(size, object)
-        for number, item in enumerate(found):
-            array[number] = item
-        return array.reshape(shape)
-
-    return st.lists(items, min_size=size, max_size=size).map(filled)
+    return object_arrays(st.lists(leaves, max_size=3), shape)
 
 
 def vectors(self, data_type, shape):
-    size = int(np.prod(shape))
-    items = st.lists(st.integers(-9, 9), max_size=3).map(lambda v: np.array(v, "<i4"))
-
-    def filled(found):
-        array = np.empty(size, object)
-        for number, item in enumerate(found):
-            array[number] = item
-        return array.reshape(shape)
-
-    return st.lists(items, min_size=size, max_size=size).map(filled)
+    numbers = st.lists(st.integers(-9, 9), max_size=3)
+    return object_arrays(numbers.map(lambda found: np.array(found, "<i4")), shape)
 
 
 def same_vectors(self, decoded, original):

@@ -272,16 +272,3 @@ except zarr.errors.ExtensionLoadError as error:
 """
     created = ["[1, 2, 3]", "[1, 2, 3]", "not found True"]
     assert run(CREATE + named, tmp_path / "site") == [*created, "acme-0 1.0"]
-
-
-# Of other extension points, test_rules.py shows the same.
-@pytest.mark.parametrize("kind", ["format", "store"])
-@pytest.mark.parametrize("trouble", ["broken", "in conflict"])
-def test_broken_plugin_affects_only_its_names(kind, trouble, tmp_path):
-    for number in range(1 if trouble == "broken" else 2):
-        module = f"acme_{number}"
-        lines = {kind: {"acme.x": f"{module}:Extension"}}
-        file = wheel(tmp_path / "w", f"acme-{number}", lines, {f"{module}.py": "raise SystemExit"})
-        unpack(file, tmp_path / "site")
-    said = run(CREATE, tmp_path / "site")
-    assert said == ["[1, 2, 3]", "[1, 2, 3]", f"not found {kind == 'format'}"]

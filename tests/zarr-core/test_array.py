@@ -223,21 +223,3 @@ def test_a_document_of_a_node_is_not_changed_through_it(array):
     array.info.to_dict().clear()
     assert zarr.open(array.store).shape == (4, 3)
     assert json.loads(before) == array.metadata.to_json()
-
-
-@pytest.mark.parametrize("compressors", [None, "auto"])
-def test_masked_elements_are_not_stored_as_what_is_beneath_the_mask(compressors):
-    values = np.ma.masked_greater(np.arange(6.0), 3)
-    array = zarr.create_array(None, shape=6, dtype="f8", chunks=4, compressors=compressors)
-    for store in (
-        lambda: array.__setitem__(..., values),
-        lambda: array.append(values),
-        lambda: zarr.create_array(None, data=values),
-        lambda: array.__setitem__([0, 5], values[[0, 5]]),
-    ):
-        with pytest.raises(ValueError, match=r"masked.*filled"):
-            store()
-    assert not array[...].any()
-    array.resize(6)
-    array[...] = np.ma.array(np.arange(6.0))  # nothing is masked
-    np.testing.assert_array_equal(array[...], np.arange(6.0))

@@ -2,20 +2,21 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import zarr_core as zarr
+from plain_data_type import Plain
 from zarr_core.errors import ChunkDecodeError, SelectionError, UnknownExtensionError
-from zarr_core.extension import DataType, ExtensionDefinition
 
 PLACE = np.dtype([("name", "S4"), ("x", "<f4"), ("y", "<f4"), ("box", "<i2", (2,))])
 
 
-@dataclass(frozen=True)
-class Place(DataType):
+class Place(Plain):
     """The only structured data type in this test."""
+
+    def __init__(self):
+        super().__init__(PLACE, "acme.place")
 
     @classmethod
     def from_definition(cls, definition):
@@ -24,19 +25,6 @@ class Place(DataType):
     @classmethod
     def from_numpy(cls, dtype):
         return cls() if dtype == PLACE else None
-
-    def to_definition(self):
-        return ExtensionDefinition("acme.place")
-
-    @property
-    def numpy_dtype(self):
-        return PLACE
-
-    def fill_value_from_json(self, value):
-        return np.frombuffer(bytes.fromhex(value), PLACE).reshape(())
-
-    def fill_value_to_json(self, value):
-        return value.tobytes().hex()
 
 
 GIVEN = {"data_type": {"acme.place": Place}}

@@ -308,18 +308,6 @@ def test_a_selection_of_nothing_never_asks_the_store(read, shards):
     assert not store.calls
 
 
-def test_a_value_that_does_not_fit_changes_nothing():
-    array = zarr.array(np.arange(6).reshape(2, 3), chunks=2)
-    before = array[...]
-    with pytest.raises(SelectionError, match=r"value of shape \(2,\) does not fit"):
-        array[...] = np.zeros(2)
-    with pytest.raises(SelectionError, match="cannot be stored as int64"):
-        array[0] = 2**70
-    with pytest.raises(ValueError, match="four"):
-        array[0] = "four"
-    np.testing.assert_array_equal(array[...], before)
-
-
 def test_arrays_are_cast_as_numpy_casts():
     for dtype, value in (
         ("uint8", np.array([300, -1, 5])),

@@ -42,14 +42,6 @@ def test_every_codec_can_be_created_by_name(name):
     assert eval(repr(definition)) == definition
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_a_misspelt_argument_is_named(name):
-    with pytest.raises(ExtensionConfigurationError) as caught:
-        zarr.codec(name, **REQUIRED.get(name, {}), levl=1)
-    assert caught.value.extension_name == name
-    assert "/configuration/levl" in [problem.pointer for problem in caught.value.problems]
-
-
 @pytest.mark.parametrize("name", REQUIRED)
 def test_a_missing_argument_is_named(name):
     with pytest.raises(ExtensionConfigurationError) as caught:

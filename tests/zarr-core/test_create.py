@@ -2,9 +2,7 @@
 
 import json
 import sys
-import threading
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -289,16 +287,6 @@ def test_fill_values(dtype, given, expected):
     assert document(again)["fill_value"] == expected
 
 
-@pytest.mark.parametrize(
-    ("dtype", "given"),
-    [("int32", np.nan), ("uint8", 300), ("int32", 1.5), ("bool", 2), ("float32", "abc"),
-     ("float32", [1, 2]), ("float32", {}), ("int8", "x")],
-)  # fmt: skip
-def test_fill_values_that_do_not_fit(dtype, given):
-    with pytest.raises(MetadataValidationError, match="/fill_value"):
-        zarr.create_array(shape=2, dtype=dtype, fill_value=given)
-
-
 # --- keys, names, the rest ---
 
 
@@ -372,7 +360,7 @@ def test_names_that_break_the_grammar(name, tmp_path):
 def test_nothing_is_stored_where_a_node_cannot_be():
     store = CountingStore(zarr.MemoryStore(read_only=True))
     for make in (zarr.create_group, lambda place: zarr.create_array(place, shape=1)):
-        with pytest.raises(StoreReadOnlyError, match="open for reading only"):
+        with pytest.raises(StoreReadOnlyError, match=r'mode="r\+", or .* without read_only=True'):
             make(store)
     assert not store.count("set", "update")
 
@@ -403,20 +391,6 @@ def test_overwriting_keeps_keys_that_are_not_chunks():
         group.create_array(**like, overwrite=True)
     group.store.erase_prefix("a/")
     assert not group.create_array(**like)[...].any()
-
-
-def test_of_several_makers_one_succeeds(tmp_path):
-    barrier = threading.Barrier(5)
-
-    def create(_):
-        barrier.wait()
-        try:
-            return bool(zarr.create_array(tmp_path / "a", shape=3).shape)
-        except NodeExistsError:
-            return False
-
-    with ThreadPoolExecutor(5) as pool:
-        assert sorted(pool.map(create, range(5))) == [False] * 4 + [True]
 
 
 def test_override_of_a_call_applies_to_one_array():

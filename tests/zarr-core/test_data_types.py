@@ -84,12 +84,6 @@ def test_byte_order_matters_for_numbers_of_several_bytes():
     assert with_order == {*INTEGERS, *FLOATS, *COMPLEX} - {"int8", "uint8"}
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_a_configuration_is_rejected(name):
-    with pytest.raises(ExtensionConfigurationError, match="/configuration/unit: is not a member"):
-        create_extension("data_type", ExtensionDefinition(name, {"unit": "m"}))
-
-
 @pytest.mark.parametrize("cls", [Integer, Floating, Complex])
 def test_other_names_are_rejected(cls):
     with pytest.raises(ValueError, match="unknown data type 'int128'"):

@@ -7,8 +7,7 @@ import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
 from zarr_core import messages
-from zarr_core.extension import Display, Provider
-from zarr_core.registry import discovery
+from zarr_core.extension import Display
 
 
 @pytest.fixture(autouse=True)
@@ -144,46 +143,3 @@ def test_an_interrupt_is_not_a_failure_of_the_display(root):
         pytest.raises(KeyboardInterrupt),
     ):
         root._repr_html_()
-
-
-@pytest.fixture
-def installed(monkeypatch):
-    def install(*providers):
-        scanned = {**discovery.scan(), "display": {"default": providers}}
-        monkeypatch.setattr(discovery, "scan", lambda: scanned)
-        zarr.config.invalidate_caches()
-
-    yield install
-    zarr.config.invalidate_caches()
-
-
-def test_a_display_that_cannot_be_imported_is_reported_once(root, installed):
-    installed(Provider("display", "default", "acme_missing:Show", "acme-display", "1"))
-    with zarr.config.set(disabled_plugins=frozenset()):
-        with pytest.warns(UserWarning, match=r"acme-display.*acme_missing.*text is shown instead"):
-            assert root._repr_html_() is None
-        assert root["x"]._repr_html_() is None
-        assert repr(root["x"]).startswith("<Array")
-
-
-def test_two_displays_are_a_conflict_until_one_is_chosen(root, installed, monkeypatch):
-    target = f"{__name__}:Short"
-    monkeypatch.setitem(__import__("sys").modules, __name__, __import__("types").ModuleType("m"))
-    __import__("sys").modules[__name__].Short = Short
-    installed(
-        Provider("display", "default", target, "acme-display", "1"),
-        Provider("display", "default", target, "other-display", "2"),
-    )
-    warns = pytest.warns(UserWarning, match="acme-display.*other-display")
-    with zarr.config.set(disabled_plugins=frozenset()), warns:
-        assert root._repr_html_() is None
-    chosen = {"display.default": "other-display"}
-    with zarr.config.set(disabled_plugins=frozenset(), providers=chosen):
-        assert root._repr_html_() == "<i>StoredGroup</i>"
-
-
-def test_a_chosen_display_that_is_not_installed_is_reported(root):
-    with zarr.config.set(providers={"display.default": "acme-display"}):
-        with pytest.warns(UserWarning, match="acme-display.*text is shown instead"):
-            assert root._repr_html_() is None
-        assert root._repr_html_() is None

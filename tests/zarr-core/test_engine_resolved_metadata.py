@@ -1,6 +1,7 @@
 """Opening an array whose extensions fail in ways that their interfaces do not allow."""
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -9,7 +10,13 @@ from plain_codecs import Negate
 from zarr_core.chunk_grids import RegularGrid
 from zarr_core.chunk_key_encodings import DefaultEncoding
 from zarr_core.data_types.integer import Integer
-from zarr_core.errors import CodecChainError, CodecError, MetadataValidationError, ZarrError
+from zarr_core.errors import (
+    CodecChainError,
+    CodecError,
+    CodecFaultError,
+    MetadataValidationError,
+    ZarrError,
+)
 from zarr_core.extension import (
     ArrayToBytesCodec,
     BytesToBytesCodec,
@@ -129,8 +136,6 @@ def test_undamaged_nodes_work(base, use):
     ("base", "method", "use", "expected"),
     [
         (Negate, "encoded_representation", "open", CodecChainError),
-        (Negate, "encode", "write", CodecError),
-        (Negate, "decode", "read", ChunkDecodeError),
         (Whole, "check", "open", CodecChainError),
         (Whole, "encoded_size", "open", CodecChainError),
         (Whole, "memory_dtype", "open", CodecChainError),
@@ -138,7 +143,6 @@ def test_undamaged_nodes_work(base, use):
         (Parts, "partial_decode", "read", ChunkDecodeError),
         (Parts, "partial_encode", "write", CodecError),
         (Octets, "encoded_size", "open", CodecChainError),
-        (Octets, "decode", "read", ChunkDecodeError),
         (Grid, "axes", "open", MetadataValidationError),
         (Keys, "check", "open", MetadataValidationError),
         (Keys, "affixes", "open", MetadataValidationError),
@@ -226,3 +230,68 @@ def test_an_error_of_the_store_stays_one():
     kind, member = PLACES[Parts]
     with zarr.override_extensions({kind: {NAME: Reading}}), pytest.raises(ConnectionResetError):
         zarr.open_array(stored(member))[1:3]
+
+
+# --- faults of codecs, and damaged chunks ---
+
+
+@dataclass(frozen=True)
+class Raises(BytesToBytesCodec):
+    error: str = ""
+
+    def encode(self, data, decoded_size):
+        return data
+
+    def decode(self, data, decoded_size):
+        raise {
+            "key": KeyError("x"),
+            "attribute": AttributeError("no attribute"),
+            "value": ValueError("bad bytes"),
+            "own": ChunkDecodeError("bad header"),
+            "system": EOFError("short"),
+            "library": CodecError("a library is missing"),
+        }[self.error]
+
+
+@pytest.fixture(autouse=True)
+def _names():
+    with zarr.override_extensions({"codec": {"acme.raises": Raises, "acme.negate": Negate}}):
+        yield
+
+
+@pytest.mark.parametrize("error", ["key", "attribute", "value", "own", "system"])
+@pytest.mark.parametrize("shards", [None, 8])
+def test_mistakes_in_decode_are_not_damage(error, shards):
+    array = zarr.create_array(
+        shape=8, chunks=4, shards=shards, dtype="uint16", compressors=Raises(error)
+    )
+    array[:] = 3
+    with pytest.raises(ChunkDecodeError) as caught:
+        array[:]
+    is_ordinary_error = error in ("key", "attribute")
+    assert isinstance(caught.value, CodecFaultError) is is_ordinary_error
+    assert ("damaged chunk" in str(caught.value)) is not is_ordinary_error
+    assert "c/0" in str(caught.value)
+    assert "acme.raises" in str(caught.value) or error == "own"
+
+
+@pytest.mark.parametrize("shards", [None, 8])
+def test_errors_that_are_not_damage_name_the_chunk(shards):
+    codec = Raises("library")
+    array = zarr.create_array(shape=8, chunks=4, shards=shards, dtype="u2", compressors=codec)
+    array[:] = 3
+    for use in (lambda: array[:], lambda: array[5], lambda: array.__setitem__(5, 4)):
+        with pytest.raises(CodecError, match=r"^memory://.* 'c/.*a library is missing") as caught:
+            use()
+        assert not isinstance(caught.value, ChunkDecodeError)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "float64"])
+def test_scalars_instead_of_arrays_are_explained(dtype):
+    array = zarr.create_array(shape=(), dtype=dtype, filters=Negate())
+    with pytest.raises(
+        CodecError, match=rf"a scalar of NumPy, dtype {dtype} \(use numpy.asarray\)"
+    ):
+        array[()] = 3
+    array = zarr.create_array(data=np.arange(3, dtype=dtype), filters=Negate())
+    assert array[2] == 2

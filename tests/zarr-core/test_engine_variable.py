@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import zarr_core as zarr
+from plain_data_type import Plain
 from zarr_core.errors import ChunkDecodeError, CodecChainError, CodecError, MissingChunkError
 from zarr_core.extension import (
     ArrayToBytesCodec,
     BytesToBytesCodec,
-    DataType,
     ExtensionDefinition,
     StoreTraits,
 )
@@ -19,31 +19,18 @@ from zarr_core.extension import (
 STRINGS = np.dtypes.StringDType()
 
 
-@dataclass(frozen=True)
-class Words(DataType):
+class Words(Plain):
     """Strings as NumPy's variable-length strings."""
 
-    name = "acme.words"
-    dtype = STRINGS
+    described = ("acme.words", STRINGS)
+
+    def __init__(self):
+        name, dtype = self.described
+        super().__init__(dtype, name)
 
     @classmethod
     def from_definition(cls, definition):
         return cls()
-
-    def to_definition(self):
-        return ExtensionDefinition(self.name)
-
-    @property
-    def numpy_dtype(self):
-        return self.dtype
-
-    @property
-    def item_size(self):
-        return None
-
-    @property
-    def has_byte_order(self):
-        return False
 
     def default_serializer(self):
         return ExtensionDefinition("acme.lines")
@@ -51,21 +38,14 @@ class Words(DataType):
     def default_fill_value(self):
         return self.fill_value_from_json("")
 
-    def fill_value_from_json(self, value):
-        return np.array(value, self.dtype)
-
-    def fill_value_to_json(self, value):
-        return value[()]
-
     def cast(self, value):
-        return np.array(value, self.dtype)
+        return self.fill_value_from_json(value)
 
 
 class Objects(Words):
     """The same as Python objects."""
 
-    name = "acme.objects"
-    dtype = np.dtype(object)
+    described = ("acme.objects", np.dtype(object))
 
 
 @dataclass(frozen=True)

@@ -112,12 +112,15 @@ def test_members_to_a_depth(root):
         assert root.nmembers(depth) == len(paths)
         arrays = [path for path in paths if path[-1] in "aef"]
         assert [path for path, _ in root.arrays(depth)] == arrays
-        assert [path for path, _ in root.groups(depth)] == [p for p in paths if p not in arrays]
+        groups = [path for path in paths if path not in arrays]
+        assert [path for path, _ in root.groups(depth)] == groups
+        assert list(root.array_keys(depth)) == arrays
+        assert list(root.group_keys(max_depth=depth)) == groups
     inner = root["c"]
     assert [path for path, _ in inner.members(None)] == ["d", "d/f", "e"]
     assert dict(inner.members(None))["d/f"].path == "c/d/f"
     assert (list(inner.array_keys()), list(inner.group_keys())) == (["e"], ["d"])
-    for listing in (root.members, root.nmembers, root.arrays, root.groups):
+    for listing in (root.members, root.nmembers, root.arrays, root.groups, root.array_keys):
         with pytest.raises(ValueError, match="max_depth must be at least 0"):
             listing(-1)
 
@@ -290,14 +293,6 @@ def test_looking_at_a_group_does_not_read_its_members():
     assert repr(root.create_group("b")) == f"<Group {store} /b>"
 
 
-def test_attributes_and_refreshing(root):
-    other = zarr.open(root.store)
-    other.attrs["x"] = 1
-    assert "x" not in root.attrs
-    root.refresh()
-    assert root.attrs == {"x": 1}
-
-
 def test_a_store_that_cannot_list():
     store = UnlistedStore()
     zarr.create_group(store).create_array("a", data=np.arange(3))
@@ -349,50 +344,26 @@ def test_missing_members_are_reported_by_stores_that_cannot_list(root, monkeypat
         root["x"]
 
 
-def test_keys_of_members_at_any_depth():
-    root = zarr.create_group()
-    root.create_array("a", shape=1)
-    root.create_array("g/h/b", shape=1)
-    assert [*root.array_keys()] == ["a"]
-    assert [*root.array_keys(None)] == ["a", "g/h/b"]
-    assert [*root.array_keys(max_depth=1)] == ["a"]
-    assert [*root.group_keys(None)] == ["g", "g/h"]
-    with pytest.raises(ValueError, match="depth"):
-        root.array_keys(-1)
-
-
-def read_only(tmp_path):
-    return zarr.LocalStore(tmp_path, read_only=True)
-
-
-def test_an_existing_group_of_a_read_only_store_is_opened(tmp_path):
-    zarr.create_group(tmp_path, attributes={"a": 1})
-    found = zarr.group(read_only(tmp_path))
-    assert found.read_only
-    assert found.attrs["a"] == 1
-
-
-def test_below_a_path_as_well(tmp_path):
-    zarr.create_group(tmp_path, path="a/b")
-    assert zarr.group(read_only(tmp_path), path="a/b").path == "a/b"
-
-
-@pytest.mark.parametrize("options", [{}, {"overwrite": True}])
-def test_a_read_only_store_is_not_changed(tmp_path, options):
-    if options:
-        zarr.create_group(tmp_path)
-    with pytest.raises(StoreReadOnlyError):
-        zarr.group(read_only(tmp_path), **options)
-    assert len(list(tmp_path.iterdir())) == len(options)
-
-
-def test_an_array_is_not_a_group(tmp_path):
-    zarr.create_array(tmp_path, shape=3)
-    with pytest.raises(NodeTypeError):
-        zarr.group(read_only(tmp_path))
-
-
 # --- creating and closing ---
+
+
+def test_a_group_is_opened_or_created(tmp_path):
+    read_only = zarr.LocalStore(tmp_path, read_only=True)
+    with pytest.raises(StoreReadOnlyError):
+        zarr.group(read_only)
+    assert not list(tmp_path.iterdir())
+    zarr.group(tmp_path).attrs["a"] = 1
+    zarr.create_group(tmp_path, path="b/c")
+    found = zarr.group(read_only)
+    assert (found.read_only, found.attrs["a"]) == (True, 1)
+    assert zarr.group(read_only, path="b/c").path == "b/c"
+    with pytest.raises(StoreReadOnlyError):
+        zarr.group(read_only, overwrite=True)
+    assert zarr.group(tmp_path).attrs["a"] == 1
+    assert zarr.group(tmp_path, overwrite=True).attrs.asdict() == {}
+    zarr.create_array(tmp_path, shape=3, overwrite=True)
+    with pytest.raises(NodeTypeError):
+        zarr.group(read_only)
 
 
 def test_arrays_are_created_with_a_value(root):
@@ -430,9 +401,3 @@ def test_a_group_closes_its_store():
     with zarr.group(Store()) as group:
         group["x"] = np.arange(3)
     assert closed == [group.store]
-
-
-def test_a_group_is_opened_or_recreated(tmp_path):
-    zarr.group(tmp_path / "g").attrs["a"] = 1
-    assert zarr.group(tmp_path / "g").attrs["a"] == 1
-    assert zarr.group(tmp_path / "g", overwrite=True).attrs.asdict() == {}

@@ -33,21 +33,6 @@ def test_any_order_of_dimensions_is_a_round_trip(order, sharded, step):
 
 
 @pytest.mark.parametrize("order", [*permutations(range(3))])
-@pytest.mark.parametrize("sharded", [False, True])
-def test_tensorstore_and_zarr_python_read_any_order_of_dimensions(tmp_path, order, sharded):
-    ts = pytest.importorskip("tensorstore")
-    zarr_python = pytest.importorskip("zarr")
-    data = np.arange(4 * 6 * 5, dtype="int16").reshape(4, 6, 5)
-    shards = (4, 6, 6) if sharded else None
-    zarr.create_array(tmp_path / "a", data=data, chunks=2, shards=shards, order=order)
-    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": str(tmp_path / "a")}}
-    theirs = ts.open(spec).result()
-    assert theirs.chunk_layout.inner_order == order
-    assert np.array_equal(theirs.read().result(), data)
-    assert np.array_equal(zarr_python.open_array(tmp_path / "a")[...], data)
-
-
-@pytest.mark.parametrize("order", [*permutations(range(3))])
 @pytest.mark.parametrize("write", [None, [4, 6, 6]])
 def test_the_order_of_dimensions_that_tensorstore_writes_is_read(tmp_path, order, write):
     ts = pytest.importorskip("tensorstore")

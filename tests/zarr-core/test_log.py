@@ -1,12 +1,14 @@
 """Events in the standard log: ignored extensions, retries, leftovers, the native executor."""
 
 import gc
+import json
 import logging
 import os
 import subprocess
 import sys
 import time
 import weakref
+from itertools import count
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import zarr_core as zarr
 from zarr_core.engine import native
 from zarr_core.errors import ValueReplacedError
 from zarr_core.interfaces.byte_reader import WrapperReader
+from zarr_core.messages import warn
 
 
 @pytest.fixture
@@ -136,3 +139,76 @@ assert ("logging" in sys.modules) == before
 def test_quiet_by_default(program):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+# --- warnings show the line of the user, wherever in the library they are issued ---
+
+
+LENGTHS = count(1)
+
+
+def of_two_formats(store):
+    zarr.create_array(store, path="x", data=np.arange(3))
+    store.set("x/.zarray", b"{}")
+
+
+def of_an_unknown_codec(store):
+    zarr.create_array(store, path="x", data=np.arange(3), compressors=None)
+    metadata = json.loads(bytes(store.get("x/zarr.json")))
+    metadata["codecs"].append({"name": "acme.unknown", "must_understand": False})
+    store.set("x/zarr.json", json.dumps(metadata).encode())
+
+
+def of_nan(store):
+    # The warning is issued once for equal metadata.
+    zarr.create_array(store, path="x", shape=next(LENGTHS), attributes={"a": 0})
+    metadata = json.loads(bytes(store.get("x/zarr.json")))
+    metadata["attributes"]["a"] = float("nan")
+    store.set("x/zarr.json", json.dumps(metadata).encode())
+
+
+@pytest.mark.parametrize(
+    ("prepare", "text"),
+    [
+        (of_two_formats, "two formats"),
+        (of_an_unknown_codec, "'acme.unknown' are ignored"),
+        (of_nan, "contains NaN"),
+    ],
+)
+@pytest.mark.parametrize(
+    "opening",
+    [
+        lambda store: zarr.open(store, path="x"),
+        lambda store: zarr.open_array(store, "r", path="x", extensions={"codec": {}}),
+        lambda store: zarr.load(store, path="x"),
+        lambda store: zarr.save(store, np.arange(3), path="y") or zarr.open(store, path="x"),
+    ],
+)
+def test_opening(prepare, text, opening):
+    # The warning about two formats is issued once for a URL; those of stores without a name are reused.
+    store = zarr.MemoryStore.from_url(f"memory://warnings-{next(LENGTHS)}")
+    prepare(store)
+    with pytest.warns(UserWarning, match=text) as caught:
+        opening(store)
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+@pytest.mark.parametrize(
+    "creating",
+    [
+        lambda: zarr.create_group({}, path="__x/y"),
+        lambda: zarr.create_group({}).create_array("__x", shape=3),
+    ],
+)
+def test_creating(creating):
+    with (
+        zarr.config.set(reserved_names="warn"),
+        pytest.warns(UserWarning, match="reserves such names") as caught,
+    ):
+        creating()
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_control_characters_are_escaped():
+    with pytest.warns(RuntimeWarning, match=r"a\\x1bb"):
+        warn("a\x1bb", RuntimeWarning)

@@ -59,17 +59,6 @@ def test_a_change_of_a_document_that_was_read_does_not_affect_others():
     assert ArrayMetadata.from_json(document()).to_json() == document()
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_changing_attributes_changes_nothing_else(name):
-    original = DOCUMENTS[name]
-    changed = valid_node(original).replace(attributes={"new": 1}).to_json()
-    expected = {
-        key: {"new": 1} if key == "attributes" else value for key, value in original.items()
-    }
-    expected.setdefault("attributes", {"new": 1})
-    assert json.dumps(changed) == json.dumps(expected)
-
-
 def test_changing_one_codec_keeps_the_spelling_of_the_others():
     codecs = [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]
     metadata = ArrayMetadata.from_json(document(codecs=codecs))

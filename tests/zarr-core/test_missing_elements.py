@@ -113,9 +113,13 @@ def test_missing_times_are_not_stored_as_numbers_or_text(dtype, kind):
 def test_masked_elements(dtype):
     if dtype == "complex_float16":
         pytest.importorskip("zarr_dtypes")
-    array = zarr.create_array({}, shape=2, dtype=dtype)
-    with pytest.raises(ValueError, match="masked elements"):
-        array[...] = np.ma.masked_array([1, 2], [False, True])
+    masked = np.ma.masked_array([1, 2], [False, True])
+    for array, before, store in with_every_function(masked, dtype, 2):
+        with pytest.raises(ValueError, match=r"masked.*filled"):
+            store()
+        np.testing.assert_array_equal(array[...], before)
+    with pytest.raises(ValueError, match=r"masked.*filled"):
+        array[[0, 1]] = masked
     array[...] = np.ma.masked_array([1, 2], [False, False])
 
 

@@ -11,13 +11,11 @@ from zarr_core.config import config
 from zarr_core.errors import (
     AttributeValueError,
     CodecError,
-    ExtensionConfigurationError,
     MetadataValidationError,
     NodeNotFoundError,
     NodeTypeError,
     SelectionError,
     StoreError,
-    StoreReadOnlyError,
     UnknownExtensionError,
 )
 
@@ -42,25 +40,6 @@ def test_pairs_of_attributes_are_accepted():
     group = zarr.create_group(attributes=[("a", 1)])
     group.attrs.update([("b", 2)], c=3)
     assert group.attrs.asdict() == {"a": 1, "b": 2, "c": 3}
-
-
-@pytest.mark.parametrize(
-    ("options", "members"),
-    [
-        ({"compressors": ["conditional"]}, ["1/configuration/codecs"]),
-        ({"filters": ["transpose"]}, ["0/configuration/order"]),
-        (
-            {"filters": ["numcodecs.fixedscaleoffset"]},
-            ["0/configuration/scale", "0/configuration/offset"],
-        ),
-    ],
-)
-def test_missing_members_of_a_configuration_are_named(options, members):
-    with pytest.raises(ExtensionConfigurationError) as caught:
-        zarr.create_array(shape=(4,), dtype="f4", **options)
-    for member in members:
-        assert f"/codecs/{member}: is missing" in str(caught.value)
-    assert "Error" not in str(caught.value)
 
 
 @pytest.mark.parametrize("function", [zarr.copy, zarr.move, zarr.copy_all])
@@ -100,14 +79,6 @@ def stored(data_type, fill_value, chunk, *codecs):
         "chunk_key_encoding": {"name": "default"}, "fill_value": fill_value, "codecs": codecs,
     }  # fmt: skip
     return zarr.MemoryStore({"zarr.json": json.dumps(document).encode(), "c/0": bytes(64)})
-
-
-def test_times_without_a_unit_are_displayed():
-    unit = {"name": "numpy.datetime64", "configuration": {"unit": "generic", "scale_factor": 1}}
-    endian = {"name": "bytes", "configuration": {"endian": "little"}}
-    array = zarr.open(stored(unit, 5, 8, endian))
-    assert array.info["Fill value"] == "5"
-    assert array.fill_value.view("i8") == 5
 
 
 def test_a_chunk_too_large_for_the_memory_is_not_called_damaged():
@@ -238,28 +209,12 @@ def test_a_directory_may_be_called_as_a_metadata_document(tmp_path):
     assert list(zarr.open(tmp_path / ".zarray")) == []
 
 
-@pytest.mark.parametrize("function", [zarr.consolidate_metadata, zarr.unconsolidate_metadata])
+@pytest.mark.parametrize(
+    "function", [zarr.consolidate_metadata, zarr.unconsolidate_metadata, zarr.check_consolidated]
+)
 def test_arrays_have_no_consolidated_metadata(array, function):
     with pytest.raises(NodeTypeError, match="'/a/b': is an array, not a group"):
         function(array)
-
-
-def test_read_only_errors_name_the_mode(array, tmp_path):
-    for read_only in (
-        zarr.open(array.store, "r", path="a/b"),
-        zarr.open(tmp_path / "x.zarr", "r", path="a/b"),
-    ):
-        for change in (
-            lambda: read_only.__setitem__(0, 1),  # noqa: B023 - called in this turn of the loop
-            lambda: read_only.attrs.put({}),  # noqa: B023 - likewise
-            lambda: read_only.resize(3, 3),  # noqa: B023 - likewise
-        ):
-            with pytest.raises(StoreReadOnlyError, match=r'mode="r\+"'):
-                change()
-    store = zarr.LocalStore(tmp_path / "y", read_only=True)
-    for change in (lambda: zarr.create_group(store), lambda: store.set("a", b"")):
-        with pytest.raises(StoreReadOnlyError, match=r'mode="r\+", or .* without read_only=True'):
-            change()
 
 
 @pytest.mark.parametrize("mode", [None, "r", "r+"])
@@ -281,23 +236,6 @@ def test_elements_given_as_the_location_are_rejected_with_what_to_pass(given):
     for options in ({}, {"shape": 4}):
         with pytest.raises(StoreError, match="cannot open a store from .*pass elements as data="):
             zarr.create_array(given, **options)
-
-
-@pytest.mark.parametrize("kind", [str, lambda path: path, zarr.LocalStore])
-def test_check_consolidated_accepts_a_location(kind, tmp_path):
-    root = zarr.create_group(tmp_path / "a.zarr")
-    root.create_array("x", shape=3, dtype="int16")
-    zarr.consolidate_metadata(tmp_path / "a.zarr")
-    location = kind(tmp_path / "a.zarr")
-    assert not zarr.check_consolidated(location)
-    zarr.open_group(tmp_path / "a.zarr", use_consolidated=False).store.erase("x/zarr.json")
-    assert zarr.check_consolidated(location)
-
-
-def test_check_consolidated_of_an_array_is_an_error(tmp_path):
-    zarr.create_array(tmp_path / "a.zarr", shape=3)
-    with pytest.raises(NodeTypeError, match="array"):
-        zarr.check_consolidated(tmp_path / "a.zarr")
 
 
 @pytest.mark.parametrize(

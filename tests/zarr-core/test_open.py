@@ -13,7 +13,6 @@ from zarr_core.errors import (
     NodeNotFoundError,
     NodeTypeError,
     StoreReadOnlyError,
-    UnknownExtensionError,
 )
 
 OPENERS = (zarr.open, zarr.open_array, zarr.open_group)
@@ -171,20 +170,6 @@ def test_one_array_has_settings_of_its_own(place):
     assert zarr.open(store=place, path="x", config={"write_empty_chunks": False}) == array
 
 
-def test_formats(place):
-    assert zarr.open(place, zarr_format=3).zarr_format == 3
-    assert zarr.open(place, zarr_format="v3").zarr_format == 3
-    with zarr.config.set(disabled_plugins={"zarr-formats"}):
-        with pytest.raises(UnknownExtensionError, match="zarr-formats"):
-            zarr.open(place, zarr_format=2)
-        with pytest.raises(UnknownExtensionError, match="zarr-formats"):
-            zarr.create_array(shape=1, zarr_format=2)
-        (place / "zarr.json").unlink()
-        (place / ".zgroup").write_text('{"zarr_format": 2}')
-        with pytest.raises(NodeNotFoundError, match="pip install zarr-formats"):
-            zarr.open(place)
-
-
 def test_opening_reads_one_document():
     store = CountingStore(zarr.MemoryStore())
     zarr.create_array(store, path="a/b", data=np.arange(4))
@@ -223,20 +208,6 @@ def test_concurrent_open_creates_one_node(place_kind, tmp_path):
         with ThreadPoolExecutor(6) as pool:
             list(pool.map(work, range(6)))
         assert zarr.open(store, path="a/b")[...].tolist() == [1, 2, 3, 4, 5, 6]
-
-
-def test_keys_that_block_a_new_node():
-    array = zarr.create_array(shape=3)
-    for make in (
-        lambda: zarr.open(array.store, "a", path="below"),
-        lambda: zarr.create_array(array, path="below", shape=1),
-        lambda: zarr.create_group(array, path="below"),
-    ):
-        with pytest.raises(
-            NodeExistsError, match="is an array, so no node can be created below it"
-        ):
-            make()
-    assert sorted(array.store.list()) == ["zarr.json"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Hooks: what they supply and check; how they are registered and installed."""
 
 import contextlib
-import subprocess
 import sys
 import warnings
 
@@ -361,16 +360,3 @@ def test_an_installed_hook_that_fails_names_its_distribution_and_a_remedy(
     expected = contextlib.suppress(UnknownExtensionError)
     with config.set(disabled_plugins={"acme-hooks"}), expected:
         call()
-
-
-def test_without_hooks_pluggy_is_not_imported():
-    code = (
-        "import sys\n"
-        "from zarr_core.definition import ExtensionDefinition\n"
-        "from zarr_core.registry import hooks, resolve\n"
-        "assert 'importlib_metadata' not in sys.modules\n"
-        f"resolve.create_extension('codec', {PLAIN!r})\n"
-        "assert hooks.check_metadata('', {}) == []\n"
-        "assert not {'pluggy', 'jsonschema'} & set(sys.modules)\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

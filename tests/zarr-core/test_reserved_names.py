@@ -191,16 +191,6 @@ def test_the_permission_ends_with_the_block():
         zarr.config.set(reserved_names="ignore")
 
 
-def test_a_copy_may_not_have_a_new_one():
-    group = zarr.create_group({})
-    group["a/x"] = np.arange(3)
-    for layout in ({}, {"compressors": None}):
-        dest = zarr.MemoryStore()
-        with pytest.raises(NodeNameError):
-            zarr.copy(group["a"], dest, "__a", **layout)
-        assert not [*dest.list()]
-
-
 def test_invalid_names_are_none():
     format_ = format_named("v3")
     for name in ("__a\0", "__a\\b", "__\ud800", "...", "zarr.json", ""):

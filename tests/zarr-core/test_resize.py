@@ -109,7 +109,7 @@ def test_reading_only_is_rejected_before_anything_happens():
         lambda: array.__setitem__(0, 1),
         lambda: array.set_mask_selection(np.ones(10, bool), 1),
     ):
-        with pytest.raises(StoreReadOnlyError):
+        with pytest.raises(StoreReadOnlyError, match=r'mode="r\+"'):
             change()
     assert not store.calls
 

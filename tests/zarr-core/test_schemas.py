@@ -167,6 +167,8 @@ FILL_VALUES = [
     *(0.0, 1.0, 1.5, -0.0, 1e300, "NaN", "Infinity", "-Infinity", "nan", "", "abc"),
     *("0x7fc0", "0x7fc00000", "0x7ff8000000000000", "0xZZZZ", "7fc00000"),
     *([], [0.0], [0.0, 0], ["NaN", 1], ["x", 1], [0, 0, 0], [None, 1], {}),
+    *("inf", "-NaN", "+Infinity", "0x7fc000000", "0X7FC00000", "0x7fc0000g", "1", "1.5", "true"),
+    *(300, 10**400, -(2**63) - 1, [1], [[0.0], 0.0], {"0": 1, "1": 2}),
 ]
 
 
@@ -198,3 +200,9 @@ def test_the_schema_of_raw_fill_values_permits_the_forms():
         assert RawBits(3).fill_value_from_json(value).tobytes() == b"\0\0\xff"
     for value in ([0, 256], [1.0], 0, None, []):
         assert schema.problems(value) != []
+    for value in (
+        [0], [0, 0, 0, 0], [0, 0, 256], [0, 0, -1], [0, 0, 1.0], [0, 0, True], [0, 0, [1]], 0, None,
+        "AA", "AAA=AAAA", "AA D/", "äÄ",
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="r24"):
+            RawBits(3).fill_value_from_json(value)

@@ -81,14 +81,6 @@ def test_it_does_not_change_with_the_array():
     assert [axis.count for axis in array.stored.axes] == [4, 2]
 
 
-def test_new_attributes_keep_the_resolved_codecs():
-    array = array_of()
-    codecs = array.stored.codecs
-    array.attrs["x"] = 1
-    assert array.stored.metadata.attributes == {"x": 1}
-    assert array.stored.codecs is codecs
-
-
 def test_settings_stay_when_the_metadata_change():
     store = array_of().store
     config = {"missing_chunks": "error", "write_empty_chunks": True}
@@ -174,12 +166,3 @@ def test_an_override_does_not_affect_equal_metadata_outside():
     assert type(inside.stored.codecs.array_to_bytes) is Other
     assert after.stored.resolved is before.stored.resolved
     assert inside.stored.resolved is not before.stored.resolved
-
-
-def test_the_storage_ratio_is_that_of_what_is_stored():
-    array = zarr.create_array(shape=700, chunks=10, shards=100, dtype="int64", compressors=None)
-    array[:100] = np.arange(100) + 1
-    assert array.info_complete()["Shards stored"] == "1 of 7"
-    ratio = float(array.info_complete()["Storage ratio"])
-    assert ratio == pytest.approx(800 / array.nbytes_stored(), abs=0.05)
-    assert ratio <= 1

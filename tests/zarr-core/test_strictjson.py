@@ -15,29 +15,12 @@ from hypothesis import strategies as st
 from zarr_core import strictjson
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError
 
-DOCUMENTS = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=20,
-)
-
 
 def problems_of(data, error=MetadataDecodeError):
     with pytest.raises(error) as caught:
         strictjson.loads(data, "s3://bucket zarr.json")
     assert str(caught.value).startswith("s3://bucket zarr.json: ")
     return [(problem.pointer, problem.message) for problem in caught.value.problems]
-
-
-@given(DOCUMENTS)
-def test_write_read_round_trip(document):
-    again = strictjson.loads(strictjson.dumps(document))
-    assert strictjson.identical(again, document)
-    assert json.dumps(again) == json.dumps(document)  # including the order of members
 
 
 # Members as pairs, because keys can be repeated; strings with structural characters.
@@ -98,19 +81,8 @@ def test_encoding_agrees_with_the_standard_library(tree):
     assert strictjson.encode(strictjson.plain_floats(document)).decode() == expected
 
 
-def test_integers_stay_exact():
-    assert strictjson.loads(b"[9007199254740993, -170141183460469231731687303715884105728]") == [
-        2**53 + 1,
-        -(2**127),
-    ]
-
-
 def test_half_a_surrogate_pair_survives():
     assert strictjson.loads(strictjson.dumps({"a": "\ud800"})) == {"a": "\ud800"}
-
-
-def test_text_is_written_as_text():
-    assert strictjson.dumps({"unit": "°C"}) == '{\n  "unit": "°C"\n}'.encode()
 
 
 @pytest.mark.parametrize("data", ["[1, 2]", b"[1, 2]", bytearray(b"[1, 2]"), memoryview(b"[1, 2]")])
@@ -167,11 +139,6 @@ def test_nesting_up_to_the_limit_is_read():
     value = strictjson.loads("[" * depth + "]" * depth)
     assert strictjson.loads(strictjson.dumps(value)) == value
     problems_of("[" * (depth + 1) + "]" * (depth + 1))
-
-
-def test_brackets_in_strings_and_side_by_side_are_not_nesting():
-    assert strictjson.loads(json.dumps(["[" * 1000 + '"\\'])) == ["[" * 1000 + '"\\']
-    assert len(strictjson.loads("[" + ",".join(["[]"] * 1000) + "]")) == 1000
 
 
 def test_a_full_stack_is_not_a_bare_recursion_error():

@@ -214,12 +214,3 @@ def test_every_chunk_is_stored_and_the_fill_value_stays_if_it_is_null():
     array.attrs["changed"] = True
     assert json.loads(bytes(store.get("zarr.json")))["fill_value"] is None
     assert zarr.open_array(store)[...].tolist() == [0, 0, 0, 7]
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("fill_value", [None, ...])
-def test_new_arrays_have_a_fill_value(fill_value):
-    store = zarr.MemoryStore()
-    zarr.create_array(store, shape=4, dtype="int32", fill_value=fill_value)
-    zarr.open_array(store)
-    assert json.loads(bytes(store.get("zarr.json")))["fill_value"] == 0
