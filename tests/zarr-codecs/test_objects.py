@@ -19,7 +19,6 @@ from zarr_core.errors import CodecChainError, UnknownExtensionError
 from zarr_core.extension import (
     ChunkDecodeError,
     CodecError,
-    ExtensionConfigurationError,
     ExtensionDefinition,
     Location,
     create_extension,
@@ -248,16 +247,6 @@ def test_pickle_has_no_name_of_its_own():
         )
     assert "can execute arbitrary code" in str(caught.value)
     assert "from zarr_codecs.pickle import PickleCodec" in str(caught.value)
-
-
-def test_pickle_may_be_allowed():
-    from zarr_core import override_extensions
-
-    definition = ExtensionDefinition("numcodecs.pickle", {"protocol": 4})
-    with override_extensions({"codec": {"numcodecs.pickle": PickleCodec}}):
-        assert create_extension("codec", definition) == PickleCodec(4)
-        with pytest.raises(ExtensionConfigurationError):
-            create_extension("codec", ExtensionDefinition("numcodecs.pickle", {"protocol": "x"}))
 
 
 @pytest.mark.parametrize(

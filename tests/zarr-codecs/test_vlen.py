@@ -60,16 +60,6 @@ def test_bytes_equal_those_of_numcodecs(codec, array, theirs, shape):
 
 
 @cases
-def test_one_element_without_dimensions(codec, array, theirs):
-    scalar = np.empty((), object)
-    scalar[()] = array[0]
-    decoded = plain_representation(scalar)
-    back = codec.decode(codec.encode(scalar, decoded), decoded)
-    assert back.shape == ()
-    assert same(back, scalar)
-
-
-@cases
 def test_result_does_not_share_reused_memory(codec, array, theirs):
     decoded = plain_representation(array)
     memory = bytearray(codec.encode(array, decoded))

@@ -34,21 +34,6 @@ def same(left, right):
     return (left.shape, left.dtype, left.tobytes()) == (right.shape, right.dtype, right.tobytes())
 
 
-@pytest.mark.parametrize("order", ["little", "big"])
-def test_byte_order_of_bfloat16(order):
-    values = values_of("bfloat16", (4, 5))
-    octets = values.view("u2").astype({"little": "<u2", "big": ">u2"}[order]).tobytes()
-    array = zarr.create_array(
-        shape=(4, 5), chunks=(4, 5), compressors=None,
-        dtype=values.dtype.newbyteorder({"little": "<", "big": ">"}[order]),
-    )  # fmt: skip
-    assert array.metadata.codecs[0].configuration == {"endian": order}
-    array[...] = values.astype(values.dtype.newbyteorder("S"))
-    assert array.store.get("c/0/0") == octets
-    assert same(array[1:3, ::3], values[1:3, ::3])
-    assert same(array[...], values)
-
-
 def test_types_of_one_byte_have_no_byte_order():
     for name in NAMES[1:]:
         for order in "<>":

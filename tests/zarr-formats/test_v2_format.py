@@ -30,25 +30,6 @@ def document(store, key):
 # --- reading ---
 
 
-def test_where_documents_are():
-    store = memory(
-        {
-            ".zgroup": GROUP,
-            "a/b/.zarray": stored(array()),
-            "a/b/.zattrs": stored({"x": 1}),
-            "a/.zgroup": GROUP,
-        }
-    )
-    assert isinstance(FORMAT.read(store, ""), GroupMetadata)
-    assert isinstance(FORMAT.read(store, "a"), GroupMetadata)
-    found = FORMAT.read(store, "a/b")
-    assert isinstance(found, ArrayMetadata)
-    assert found.attributes == {"x": 1}
-    assert FORMAT.read(store, "a/c") is None
-    # Attributes alone are not a node.
-    assert FORMAT.read(memory({".zattrs": b"{}"}), "") is None
-
-
 def test_an_array_is_preferred_to_a_group():
     store = memory({".zgroup": GROUP, ".zarray": stored(array())})
     assert isinstance(FORMAT.read(store, ""), ArrayMetadata)
@@ -100,18 +81,6 @@ def test_large_documents_and_many_documents():
 def test_damaged_documents_are_named(values, error, message):
     with pytest.raises(error, match=message):
         FORMAT.read(memory(values), "a")
-
-
-def test_tokens_that_are_not_json_are_read():
-    store = memory(
-        {
-            ".zarray": stored(array(dtype="<f4", fill_value=float("nan"))),
-            ".zattrs": b'{"a": [NaN, -Infinity]}',
-        }
-    )
-    found = FORMAT.read(store, "")
-    assert found.fill_value == "NaN"
-    assert found.attributes["a"][1] == float("-inf")
 
 
 def test_from_json_takes_what_to_json_gives():

@@ -144,14 +144,6 @@ def test_fsync_is_left_to_the_store(tmp_path, counted, monkeypatch):
     assert counted()[0] == 2
 
 
-def test_read_only_arrays_are_not_written(tmp_path):
-    zarr.create_array(tmp_path, data=DATA, chunks=5)
-    array = zarr.open_array(tmp_path, mode="r")
-    with pytest.raises(StoreError):
-        array[...] = DATA + 1
-    assert np.array_equal(array[...], DATA)
-
-
 def test_concurrent_calls(tmp_path):
     array = zarr.create_array(tmp_path, data=DATA, chunks=5)
     wrong = []
