@@ -21,15 +21,6 @@ INTEGERS = ["int2", "int4", "uint2", "uint4"]
 NAMES = [*FLOATS, *INTEGERS]
 
 
-def values_of(name, shape=(5, 7)):
-    """Every kind of bits, signalling NaN too."""
-    dtype = np.dtype(getattr(ml_dtypes, name))
-    bits = {"t2": 2, "t4": 4, "fn": 8}.get(name[-2:], 8)
-    bits = {"float6_e2m3fn": 6, "float6_e3m2fn": 6, "float4_e2m1fn": 4}.get(name, bits)
-    octets = np.random.default_rng(5).integers(0, 1 << bits, (*shape, dtype.itemsize), np.uint8)
-    return octets.view(dtype)[..., 0]
-
-
 def same(left, right):
     return (left.shape, left.dtype, left.tobytes()) == (right.shape, right.dtype, right.tobytes())
 

@@ -287,15 +287,6 @@ def test_one_fallback():
     assert array[...].tolist() == ramp((4, 6)).tolist()
 
 
-def test_fallbacks_may_be_extensions():
-    store = unknown({"extension": DATETIME, "type": "<M8[s]"}, "r64", shape=[4, 3])
-    for i in range(2):
-        store.set(f"data/a/c{i}/0", ramp((2, 3), "<i8").tobytes())
-    with config.set(fallback="use"):
-        array = open_a(store)
-    assert array[1, 2] == np.datetime64(5, "s")
-
-
 def test_the_fill_value_of_an_unknown_type_is_that_of_the_fallback():
     with config.set(fallback="use"):
         for fill_value, expected in ((7, 7), ({"w": 1}, 0), (None, 0)):
