@@ -261,9 +261,6 @@ def test_no_fill_value_means_the_default_in_a_new_array():
     assert zarr.open_array(store)[...].tolist() == [0, 0, 0]
 
 
-DATETIME = f"{SPEC}extensions/data-types/datetime/1.0"
-
-
 @pytest.fixture(autouse=True)
 def _forget():
     messages._issued.clear()
