@@ -44,14 +44,6 @@ def test_the_same_documents_give_the_same_object():
     assert FORMAT.read(memory(group), "") is FORMAT.read(memory(group), "")
 
 
-def test_large_documents_and_many_documents():
-    large = {".zarray": stored(array(more="x" * 70_000))}
-    assert FORMAT.read(memory(large), "") is not FORMAT.read(memory(large), "")
-    for number in range(600):
-        values = {".zarray": stored(array(shape=[number, 4]))}
-        assert FORMAT.read(memory(values), "").shape == (number, 4)
-
-
 @pytest.mark.parametrize(
     ("values", "error", "message"),
     [
