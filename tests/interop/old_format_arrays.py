@@ -50,11 +50,34 @@ def shapes(orders: str = "CF", *, empty: bool = True, scalar: bool = True) -> Ca
     return cases
 
 
-def compressed(compressors: dict[str, Any]) -> Cases:
+COMPRESSORS = {
+    "none": None,
+    "gzip": named("gzip", level=5),
+    "zstd": named("zstd", level=3, checksum=False),
+    "zlib": named("numcodecs.zlib", level=5),
+    "bz2": named("numcodecs.bz2", level=5),
+    "lzma": named("numcodecs.lzma", preset=1),
+    "lz4": named("numcodecs.lz4", acceleration=1),
+}
+
+
+def compressed(*names: str, **further: Any) -> Cases:
+    """Arrays with some of the compressors, or all, and with further ones."""
+    compressors = {name: COMPRESSORS[name] for name in names or COMPRESSORS} | further
     return {
         f"compressed_{name}": (LARGER, {"compressors": each, "chunks": LARGER_CHUNKS})
         for name, each in compressors.items()
     }
+
+
+def kinds(*dtypes: str, **options: Any) -> Cases:
+    """Arrays of data types that are not numbers."""
+    cases: Cases = {}
+    for dtype in dtypes:
+        word = dtype.translate({ord(letter): "_" for letter in "|<>[]"})
+        name = ("big" if dtype[0] == ">" else "kind") + word
+        cases[name] = ramp(dtype, SHAPE), options
+    return cases
 
 
 def blosc(name: str = "blosc", **more: Any) -> dict[str, Any]:
@@ -90,28 +113,14 @@ def filled(*kinds: str) -> Cases:
 
 def version_2() -> Cases:
     cases = numbers(more=("f2", "c8", "c16")) | shapes() | filled()
-    for dtype in ("|b1", "|S5", "<U4", ">U4", "|V3", "<M8[ns]", ">M8[D]", "<M8[25s]", "<m8[us]"):
-        word = dtype.translate({ord(letter): "_" for letter in "|<>[]"})
-        word = ("big" if dtype[0] == ">" else "kind") + word
-        cases[word] = ramp(dtype, SHAPE), {}
+    cases |= kinds("|b1", "|S5", "<U4", ">U4", "|V3", "<M8[ns]", ">M8[D]", "<M8[25s]", "<m8[us]")
     plain = np.dtype([("x", "<i4"), ("y", ">f8"), ("name", "S3")])
     nested = np.dtype([("foo", "<f4"), ("bar", [("baz", "<f4"), ("qux", "<i4")])])
     subarray = np.dtype([("x", "<f4"), ("z", "<i2", (2, 2))])
     for name, dtype in (("plain", plain), ("nested", nested), ("subarray", subarray)):
         cases[f"structure_{name}"] = structured(dtype, SHAPE), {}
     cases["slash"] = ramp("<i4", SHAPE), {"chunk_key_encoding": named("v2", separator="/")}
-    cases |= compressed(
-        {
-            "none": None,
-            "gzip": named("gzip", level=5),
-            "zstd": named("zstd", level=3, checksum=False),
-            "zlib": named("numcodecs.zlib", level=5),
-            "bz2": named("numcodecs.bz2", level=5),
-            "lzma": named("numcodecs.lzma", preset=1),
-            "lz4": named("numcodecs.lz4", acceleration=1),
-        }
-        | blosc()
-    )
+    cases |= compressed(**blosc())
     filters = {
         "delta": named("numcodecs.delta", dtype="<i4"),
         "fixedscaleoffset": named(
@@ -144,20 +153,13 @@ def version_2() -> Cases:
 def version_1() -> Cases:
     cases = numbers(more=("f2", "c8", "c16")) | shapes(empty=False, scalar=False)
     cases |= filled("nan", "inf", "tenth", "least", "most", "true", "text")
-    for dtype in ("|b1", "|S5", "<U4", "<M8[ns]", "<m8[s]"):
-        word = dtype.translate({ord(letter): "_" for letter in "|<>[]"})
-        # Its Blosc does not support dates.
-        cases["kind" + word] = ramp(dtype, SHAPE), {"compressors": named("numcodecs.zlib", level=1)}
-    compressors = {
-        "none": None,
-        "zlib": named("numcodecs.zlib", level=5),
-        "bz2": named("numcodecs.bz2", level=5),
-        "lzma": named("numcodecs.lzma", preset=1),
-        "lzma_raw": named("numcodecs.lzma", format=3, filters=[{"id": 33, "preset": 1}]),
-    }
+    # Its Blosc does not support dates.
+    zlib = {"compressors": named("numcodecs.zlib", level=1)}
+    cases |= kinds("|b1", "|S5", "<U4", "<M8[ns]", "<m8[s]", **zlib)
+    raw = named("numcodecs.lzma", format=3, filters=[{"id": 33, "preset": 1}])
     # Its Blosc contains another version of Zstandard.
     usual = {name: each for name, each in blosc().items() if "zstd" not in name}
-    cases |= compressed(compressors | usual)
+    cases |= compressed("none", "zlib", "bz2", "lzma", lzma_raw=raw, **usual)
     fields = [("x", "<i4"), ("y", "<f8"), ("name", "S3"), ("in", [("z", "u1")])]
     cases["structure"] = structured(np.dtype(fields), SHAPE), {}
     return cases
@@ -166,22 +168,8 @@ def version_1() -> Cases:
 def draft_2021() -> Cases:
     cases = numbers(more=("f2", "c8", "c16")) | shapes()
     cases |= filled("nan", "inf", "tenth", "least", "most", "true", "complex")
-    for dtype in ("|b1", "|S5", "<U4", "<M8[ns]", "<m8[s]"):
-        word = dtype.translate({ord(letter): "_" for letter in "|<>[]"})
-        cases["kind" + word] = ramp(dtype, SHAPE), {}
-    cases |= compressed(
-        {
-            "none": None,
-            "gzip": named("gzip", level=5),
-            "zstd": named("zstd", level=1, checksum=False),
-            "zlib": named("numcodecs.zlib", level=2),
-            "bz2": named("numcodecs.bz2", level=2),
-            "lz4": named("numcodecs.lz4", acceleration=1),
-            "lzma": named("numcodecs.lzma", preset=1),
-            "shuffle": named("numcodecs.shuffle", elementsize=4),
-        }
-        | blosc()
-    )
+    cases |= kinds("|b1", "|S5", "<U4", "<M8[ns]", "<m8[s]")
+    cases |= compressed(shuffle=named("numcodecs.shuffle", elementsize=4), **blosc())
     options = {"filters": [named("numcodecs.delta", dtype="<i4")], "compressors": None}
     cases["filter_delta"] = LARGER, {**options, "chunks": LARGER_CHUNKS}
     plain = np.dtype([("x", "<i4"), ("y", "<f8")])
@@ -202,16 +190,9 @@ def draft_2021() -> Cases:
 
 def n5() -> Cases:
     cases = numbers("<") | shapes("C", empty=False, scalar=False)
-    cases |= compressed(
-        {
-            "none": None,
-            "gzip": named("gzip", level=5),
-            "bz2": named("numcodecs.bz2", level=5),
-            "xz": named("numcodecs.lzma", preset=1, format=1),
-            "zlib": named("numcodecs.zlib", level=1),
-            "zstd": named("zstd", level=2, checksum=False),
-            "lz4": named("n5.lz4", acceleration=1),
-        }
-        | blosc()
-    )
+    further = {
+        "xz": named("numcodecs.lzma", preset=1, format=1),
+        "lz4": named("n5.lz4", acceleration=1),
+    }
+    cases |= compressed("none", "gzip", "zstd", "zlib", "bz2", **further, **blosc())
     return cases

@@ -91,17 +91,3 @@ def test_an_interrupted_archive_is_continued(tmp_path):
     assert len(contents(archive)) < len(contents(source))
     zarr.copy_store(source, archive, if_exists="update")
     assert contents(archive) == contents(source)
-
-
-def test_zarr_python_reads_what_was_copied(tmp_path):
-    import zarr as peer
-
-    source = fill(place("sqlite", tmp_path / "old"), 2)
-    zarr.copy(zarr.open(source)["g"], tmp_path / "x.zarr")
-    zarr.copy(zarr.open(source)["g"], tmp_path / "v3.zarr", zarr_format=3, chunks=3)
-    for path, zarr_format in ((tmp_path / "x.zarr", 2), (tmp_path / "v3.zarr", 3)):
-        root = peer.open_group(path, mode="r")
-        assert root.metadata.zarr_format == zarr_format
-        assert root["a"][...].tolist() == list(range(10))
-        assert dict(root["a"].attrs) == {"n": 1}
-        assert (root["h/b"][...] == np.eye(4)).all()

@@ -66,29 +66,21 @@ FORGET_PAYLOADS = {
 """Fill values that a library reads as another NaN."""
 
 
+@pytest.mark.parametrize("created", [False, True], ids=["document", "created"])
 @pytest.mark.parametrize(("data_type", "form", "element"), FORMS)
 def test_others_read_alike(
-    peer: Peer, data_type: str, form: Any, element: str, tmp_path: Path
+    peer: Peer, data_type: str, form: Any, element: str, created: bool, tmp_path: Path
 ) -> None:
-    put_document(tmp_path, data_type, form)
+    if created:
+        dtype = np.dtype(interop_matrix.DATA_TYPES[data_type][0])
+        fill_value = np.frombuffer(bytes.fromhex(element), dtype)[0]
+        options = {"dtype": data_type, "compressors": None, "fill_value": fill_value}
+        zarr_core.create_array(tmp_path, shape=(2, 3), chunks=(2, 2), **options)
+    else:
+        document = interop_matrix.Combination(data_type, "little", "exact").document
+        document["shape"], document["fill_value"] = [2, 3], form
+        (tmp_path / "zarr.json").write_text(json.dumps(document))
     check(peer, data_type, form, element, tmp_path)
-
-
-@pytest.mark.parametrize(("data_type", "form", "element"), FORMS)
-def test_others_read_what_we_create(
-    peer: Peer, data_type: str, form: Any, element: str, tmp_path: Path
-) -> None:
-    dtype = np.dtype(interop_matrix.DATA_TYPES[data_type][0])
-    fill_value = np.frombuffer(bytes.fromhex(element), dtype)[0]
-    zarr_core.create_array(
-        tmp_path / "array",
-        shape=(2, 3),
-        chunks=(2, 2),
-        dtype=data_type,
-        compressors=None,
-        fill_value=fill_value,
-    )
-    check(peer, data_type, form, element, tmp_path / "array")
 
 
 @pytest.mark.parametrize("layout", ["edges2d", "nested"])
@@ -105,12 +97,6 @@ def test_omitted_chunks(peer: Peer, data_type: str, layout: str, tmp_path: Path)
     peer.write(tmp_path, np.full_like(expected, item.fill_scalar))
     array = zarr_core.open_array(tmp_path, mode="r")
     assert array[...].tobytes() == np.full_like(expected, item.fill_scalar).tobytes()
-
-
-def put_document(place: Path, data_type: str, form: Any) -> None:
-    document = interop_matrix.Combination(data_type, "little", "exact").document
-    document["shape"], document["fill_value"] = [2, 3], form
-    (place / "zarr.json").write_text(json.dumps(document))
 
 
 def check(peer: Peer, data_type: str, form: Any, element: str, place: Path) -> None:

@@ -218,26 +218,22 @@ def test_64_dimensions(tmp_path):
     assert array[(1,) * 63 + (slice(None),)].tolist() == [7, 1]
 
 
+def huge(*codecs, **changes):
+    """An array of one chunk of 2^40 elements."""
+    return document(
+        shape=[2**40], chunk_grid=regular(2**40), codecs=["bytes", *codecs], **changes
+    )  # fmt: skip
+
+
 HUGE = {
-    "raw": document(shape=[2**40], chunk_grid=regular(2**40)),
-    "float64": document(
-        shape=[2**40], chunk_grid=regular(2**40), data_type="float64", codecs=[LITTLE]
+    "raw": huge(),
+    "float64": huge(data_type="float64") | {"codecs": [LITTLE]},
+    "gzip": huge(codec("gzip", level=1)),
+    "zstd": huge(codec("zstd", level=1)),
+    "blosc": huge(
+        codec("blosc", cname="lz4", clevel=1, shuffle="noshuffle", typesize=1, blocksize=0)
     ),
-    "gzip": document(
-        shape=[2**40], chunk_grid=regular(2**40), codecs=["bytes", codec("gzip", level=1)]
-    ),
-    "zstd": document(
-        shape=[2**40], chunk_grid=regular(2**40), codecs=["bytes", codec("zstd", level=1)]
-    ),
-    "blosc": document(
-        shape=[2**40],
-        chunk_grid=regular(2**40),
-        codecs=[
-            "bytes",
-            codec("blosc", cname="lz4", clevel=1, shuffle="noshuffle", typesize=1, blocksize=0),
-        ],
-    ),
-    "crc32c": document(shape=[2**40], chunk_grid=regular(2**40), codecs=["bytes", "crc32c"]),
+    "crc32c": huge("crc32c"),
     "transpose": document(
         shape=[2**20, 2**20],
         chunk_grid=regular(2**20, 2**20),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from failing_store import FailingStore
-from zarr_core.errors import ChunkDecodeError, StoreError
+from zarr_core.errors import StoreError
 from zarr_core.stores.memory import MemoryStore
 
 if TYPE_CHECKING:
@@ -283,25 +283,3 @@ def test_failures_in_threads_leave_old_or_new_chunks(node, threads):
             array[...] = new
             assert (array[...] == new).all()
     assert failures >= 3
-
-
-def test_a_store_that_answers_short_or_too_long():
-    class Wrong(MemoryStore):
-        def get(self, key):
-            value = super().get(key)
-            if value is None or key.endswith("zarr.json"):
-                return value
-            return value + b"x" * self.more if self.more > 0 else value[: self.more or None]
-
-    for node in ("raw", "zip", "shard"):
-        store = Wrong(build())
-        store.more = 0
-        array = zarr.open_array(store, path=node)
-        assert (array[...] == OLD).all()
-        for more in (-1, 1, -1000, 1000):
-            store.more = more
-            for selection in (..., (3, 3), slice(2, 9, 3)):
-                with pytest.raises(ChunkDecodeError, match=node):
-                    array[selection]
-        store.more = 0
-        assert (array[...] == OLD).all()

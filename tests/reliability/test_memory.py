@@ -93,43 +93,33 @@ LAYOUTS = {
 NATIVE = {"big endian": CHUNK, "transposed": CHUNK}
 
 
-def measure(root, layout: str, threads: int, size: int) -> tuple[int, ...]:
-    output = run(PROGRAM, root / "a", layout, threads, size).stdout
-    return tuple(map(int, output.split()))
+# Others differ from one of these in the compressor, or in where the index of a shard is.
+FAST = ("raw", "transposed", "shard of small")
 
 
-def check(root, layout: str, threads: int, size: int, native: bool = True) -> None:
-    wrote, changed, read, little = measure(root, layout, threads, size)
+def cases():
+    """Layout, number of threads, MiB of the array, and whether compiled code is used."""
+    slow = [pytest.mark.slow]
+    for layout in LAYOUTS:
+        marks = [] if layout in FAST else slow
+        yield pytest.param(layout, 2, 128, True, marks=marks)
+        if layout in NATIVE:
+            yield pytest.param(layout, 2, 128, False, marks=marks)
+        for threads in (1, 4):
+            yield pytest.param(layout, threads, 512, True, marks=slow)
+
+
+@pytest.mark.parametrize(("layout", "threads", "size", "native"), [*cases()])
+def test_reading_and_writing_takes_little_memory(
+    tmp_path, monkeypatch, layout, threads, size, native
+):
+    if not native:
+        monkeypatch.setenv("ZARR_CORE_NATIVE", "off")
+    output = run(PROGRAM, tmp_path / "a", layout, threads, size).stdout
+    wrote, changed, read, little = map(int, output.split())
     slack = 8
     limit = (LAYOUTS[layout] + (NATIVE.get(layout, 0) if native else 0)) * threads + slack
     assert wrote <= limit, "writing whole"
     assert changed <= limit, "writing a part"
     assert read <= size + 64, "reading"
     assert little <= 64, "reading a little"
-
-
-# Others differ from one of these in the compressor, or in where the index of a shard is.
-FAST = ("raw", "transposed", "shard of small")
-
-
-def each(layouts):
-    slow = pytest.mark.slow
-    return [pytest.param(layout, marks=[slow] * (layout not in FAST)) for layout in layouts]
-
-
-@pytest.mark.parametrize("layout", each(LAYOUTS))
-def test_reading_and_writing_128_mebibytes(tmp_path, layout):
-    check(tmp_path, layout, 2, 128)
-
-
-@pytest.mark.parametrize("layout", each(NATIVE))
-def test_python_needs_less_memory_than_compiled_code(tmp_path, layout, monkeypatch):
-    monkeypatch.setenv("ZARR_CORE_NATIVE", "off")
-    check(tmp_path, layout, 2, 128, native=False)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("threads", [1, 4])
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_reading_and_writing_512_mebibytes(tmp_path, layout, threads):
-    check(tmp_path, layout, threads, 512)

@@ -4,7 +4,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
-import numpy as np
 import pytest
 import zarr_core as zarr
 from concurrent_writers import CELLS, PER_THREAD, PROCESSES, THREADS
@@ -24,12 +23,6 @@ def place(s3_durable, monkeypatch):
     for name, value in s3_environment(s3_durable).items():
         monkeypatch.setenv(name, value)
     return f"s3://{s3_durable.bucket}/{uuid4()}"
-
-
-def test_no_cell_is_lost(place):
-    array = zarr.create_array(place, shape=CELLS, dtype="i4", chunks=6, shards=CELLS)
-    together(PROGRAM, place, "cells", processes=PROCESSES)
-    assert np.array_equal(array[...], np.arange(1, CELLS + 1))
 
 
 def test_no_attribute_is_lost(place):

@@ -217,9 +217,10 @@ def write_and_read_through_an_outage(server, seconds):
     assert np.array_equal(again[...], rows(writes.number))
 
 
+@pytest.mark.parametrize("seconds", [1, pytest.param(20, marks=pytest.mark.slow)])
 @servers(DURABLE, slow=[UnreachableAzureServer, WebDavServer, WritableGcsServer])
-def test_calls_survive_a_restart_of_the_server(server):
-    write_and_read_through_an_outage(server, 1)
+def test_calls_survive_an_outage(server, seconds):
+    write_and_read_through_an_outage(server, seconds)
 
 
 # They apply a change of a part once, although a response may be lost.
@@ -255,11 +256,6 @@ def test_parts_of_chunks_are_changed_once_in_an_outage(server):
         assert value == last or (row in unconfirmed and value == last - 1)
     array[:, 0] = last + 1
     assert (array[:, 0] == last + 1).all()
-
-
-@servers(DURABLE, slow=DURABLE)
-def test_calls_survive_an_outage_of_20_seconds(server):
-    write_and_read_through_an_outage(server, 20)
 
 
 @servers(DURABLE)

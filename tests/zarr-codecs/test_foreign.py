@@ -12,9 +12,6 @@ from zarr_codecs import foreign
 from zarr_core.config import config
 from zarr_core.errors import ExtensionConflictError, ExtensionLoadError, UnknownExtensionError
 from zarr_core.extension import (
-    ArrayToArrayCodec,
-    ArrayToBytesCodec,
-    BytesToBytesCodec,
     ChunkDecodeError,
     CodecError,
     ExtensionConfigurationError,
@@ -151,24 +148,6 @@ def make(name, **configuration):
 
 
 VALUES = np.arange(-30, 30, dtype="int16").reshape(6, 10)
-
-
-@pytest.mark.parametrize(
-    ("name", "configuration", "kind"),
-    [
-        ("far_xor", {"key": 3}, BytesToBytesCodec),
-        ("far_sum", {}, BytesToBytesCodec),
-        ("base64", {}, BytesToBytesCodec),
-        ("far_negative", {"dtype": "<i2"}, ArrayToArrayCodec),
-        ("far_picture", {}, ArrayToBytesCodec),
-        ("far_one_way", {}, ArrayToBytesCodec),
-    ],
-)
-def test_the_kind_is_found_by_trying(far, name, configuration, kind):
-    codec = make(name, **configuration)
-    assert isinstance(codec, kind)
-    assert codec.to_configuration() == configuration
-    assert codec == make(name, **configuration)
 
 
 @pytest.mark.parametrize(

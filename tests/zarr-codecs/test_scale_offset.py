@@ -98,11 +98,6 @@ def test_fill_value_is_converted():
         ({"scale": "0x00000000"}, "f4", "scale must not be 0"),
         ({"scale": "NaN"}, "f4", "must be finite"),
         ({"offset": "Infinity"}, "f4", "must be finite"),
-        ({"offset": 0.5}, "i4", "offset: .*integer"),
-        ({"scale": 300}, "u1", "scale: .*300"),
-        ({"offset": -1}, "u1", "offset: .*-1"),
-        ({"offset": 1}, "c8", "only real numbers"),
-        ({"offset": 1}, "?", "only real numbers"),
     ],
     ids=str,
 )

@@ -23,6 +23,112 @@ NO_CHILDREN = "    def child_names(self, store, path): return iter(())\n\n"
 HOOK = "    @hookimpl\n    def zarr_check_metadata"
 SUPPLY = "    @hookimpl\n    def zarr_supply_extension(self, extension_point): return extension_point\n\n"
 
+TURNED = '''
+"""Codec from arrays to arrays: dimensions in the opposite order."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from zarr_core.extension import ArrayRepresentation, ArrayToArrayCodec
+
+SHARED = np.zeros(1 << 16, "u1")
+
+
+@dataclass(frozen=True, slots=True)
+class Planted(ArrayToArrayCodec):
+
+    def encoded_representation(self, decoded):
+        shape = decoded.shape[::-1]
+        return ArrayRepresentation(shape, decoded.data_type, decoded.fill_value, decoded.write_empty_chunks)
+
+    def encode(self, array, decoded):
+        return array.T
+
+    def decode(self, array, decoded):
+        return array.T
+
+    def encoded_part(self, selection, part):
+        return type(selection)(selection.index[::-1]), part.T
+'''
+
+ROWS = '''
+"""Codec from arrays to bytes: the elements in the byte order of networks."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from zarr_core.extension import BasicIndexer, ChunkDecodeError, PartialEncodeCodec
+from zarr_core.selection.projection import put, take
+
+SHARED = np.zeros(1 << 16, "u1")
+
+
+@dataclass(frozen=True, slots=True)
+class Planted(PartialEncodeCodec):
+
+    def encoded_size(self, decoded):
+        return decoded.nbytes
+
+    def encode(self, array, decoded):
+        return array.astype(array.dtype.newbyteorder(">")).tobytes()
+
+    def decode(self, data, decoded):
+        if len(data) != decoded.nbytes:
+            raise ChunkDecodeError(f"has {len(data)} bytes")
+        dtype = decoded.data_type.numpy_dtype.newbyteorder(">")
+        return np.frombuffer(data, dtype).reshape(decoded.shape)
+
+    def partial_decode(self, reader, decoded, selection, out):
+        dtype = decoded.data_type.numpy_dtype.newbyteorder(">")
+        if isinstance(selection, BasicIndexer) and decoded.shape:
+            rows, *others = selection.index
+            size = decoded.nbytes // decoded.shape[0]
+            data = reader.read(rows.start * size, (rows.stop - rows.start) * size)
+            found = np.frombuffer(data, dtype).reshape(-1, *decoded.shape[1:])
+            out[...] = found[(slice(None, None, rows.step), *others)]
+        else:
+            out[...] = take(self.decode(reader.read(0, reader.size), decoded), selection)
+
+    def partial_encode(self, reader, decoded, selection, value):
+        if reader is None:
+            chunk = np.full(decoded.shape, decoded.fill_value, decoded.data_type.numpy_dtype)
+        else:
+            chunk = np.array(self.decode(reader.read(0, reader.size), decoded))
+        put(chunk, selection, value)
+        return self.encode(chunk, decoded)
+'''
+
+SCHEMA = '{"type": "object", "additionalProperties": false}'
+TEST = """
+from hypothesis import strategies as st
+from zarr_conformance.kit import {kit}
+from {package} import Planted
+
+
+class TestPlanted({kit}):
+    name = "acme.planted"
+    extension = Planted
+    data_types = ["int16", "uint8", "float64"]
+
+    def shapes(self, configuration):
+        return st.just((3, 4))
+"""
+
+SOURCES = {
+    "array-to-array": ("ArrayToArrayCodecTests", TURNED),
+    "array-to-bytes": ("ArrayToBytesCodecTests", ROWS),
+}
+TO_ARRAY, TO_BYTES = SOURCES
+
+ENCODE_ARRAY = "def encode(self, array, decoded):\n"
+DECODE_ARRAY = "def decode(self, array, decoded):\n"
+SLOWLY = """        import time
+        shared = SHARED[: array.nbytes].view(array.dtype).reshape(array.shape)
+        shared[...] = array
+        time.sleep(1e-4)
+        array = shared.copy()
+"""
+
 MUTANTS = [
     # kind, what is replaced in the code or the schema, by what, the tests that must fail
     ("codec", TRANSLATE, TRANSLATE.replace("(data)", "(data)[:-1]", 1), "content_round_trip"),
@@ -133,11 +239,34 @@ MUTANTS = [
     ("chunk-memory-layout", "return np.flip(array)", "return np.roll(array, 1)", "chunk_round_trip"),
     ("chunk-memory-layout", "frozen=True, slots=True", "eq=False", "layout_equality"),
     ("chunk-memory-layout", "if definition.configuration !=", "if ... ==", "mutated_configuration_raises"),
+    (TO_ARRAY, "shape = decoded.shape[::-1]", "shape = decoded.shape", "encode_matches_encoded_representation"),
+    (TO_ARRAY, "decoded.fill_value,", "decoded.fill_value[None],", "encode_matches_encoded_representation"),
+    (TO_ARRAY, "return array.T\n\n    def decode", "return array.T.astype(bool)\n\n    def decode", "encode_matches_encoded_representation"),
+    (TO_ARRAY, DECODE_ARRAY + "        return array.T", DECODE_ARRAY + "        found = array.T.copy()\n        array[...] = 0\n        return found", "encode_matches_encoded_representation"),
+    (TO_ARRAY, DECODE_ARRAY + "        return array.T", DECODE_ARRAY + "        return array.T[::-1]", "chunk_round_trip"),
+    (TO_ARRAY, DECODE_ARRAY + "        return array.T", DECODE_ARRAY + "        return array.reshape(decoded.shape)", "chunk_round_trip"),
+    (TO_ARRAY, ENCODE_ARRAY, ENCODE_ARRAY + "        array[...] = array * 0\n", "chunk_round_trip"),
+    (TO_ARRAY, ENCODE_ARRAY, ENCODE_ARRAY + "        array = array.ravel('K').reshape(array.shape)\n", "memory_layout_round_trip"),
+    (TO_ARRAY, ENCODE_ARRAY, ENCODE_ARRAY + SLOWLY, "thread_safety"),
+    (TO_ARRAY, "(selection.index[::-1]), part.T", "(selection.index), part", "partial_selection_matches_whole_array"),
+    (TO_BYTES, "return decoded.nbytes\n", "return decoded.nbytes + 1\n", "chunk_round_trip"),
+    (TO_BYTES, "return array.astype", "array[...] = array * 0\n        return array.astype", "chunk_round_trip"),
+    (TO_BYTES, ".tobytes()", ".tobytes('A')", "memory_layout_round_trip"),
+    (TO_BYTES, "return array.astype", SLOWLY.lstrip() + "        return array.astype", "thread_safety"),
+    (TO_BYTES, "if len(data) != decoded.nbytes", "if False", "damaged_chunk_raises"),
+    (TO_BYTES, "        if len(data)", "        bytes(1 << 26)\n        if len(data)", "damaged_chunk_raises"),
+    (TO_BYTES, "rows.start * size", "0", "partial_decode_matches_full_decode"),
+    (TO_BYTES, "slice(None, None, rows.step)", "slice(None)", "partial_decode_matches_full_decode"),
+    (TO_BYTES, "if reader is None:", "if True:", "partial_encode"),
+    (TO_BYTES, "        put(chunk, selection, value)\n", "", "partial_encode"),
+    (TO_BYTES, "if reader is None:", "if False:", "partial_encode"),
 ]  # fmt: skip
 
 
 def failed_tests(pytester, kind, number, old, new, only=""):
-    """Names of the tests that fail for a distribution with that mistake."""
+    """Names of the tests that fail for a distribution, or a codec of arrays, with that mistake."""
+    if kind in SOURCES:
+        return failed_tests_of_arrays(pytester, kind, number, old, new, only)
     name = f"mutant-m{number}" if kind in ("store", "format") else f"mutant.m{number}"
     folder = new_distribution(kind, name, pytester.path)
     package = f"mutant_m{number}"
@@ -160,6 +289,20 @@ def failed_tests(pytester, kind, number, old, new, only=""):
         discovery.refresh()
 
 
+def failed_tests_of_arrays(pytester, kind, number, old, new, only):
+    kit, source = SOURCES[kind]
+    assert source.count(old) == 1 or not old, f"{source.count(old)} places to replace"
+    package = f"planted_{number}"
+    folder = pytester.path / package
+    (folder / "schemas" / "codec").mkdir(parents=True)
+    (folder / "schemas" / "codec" / "acme.planted.json").write_text(SCHEMA)
+    (folder / "__init__.py").write_text(source.replace(old, new) if old else source)
+    test = pytester.path / f"test_{package}.py"
+    test.write_text(TEST.format(kit=kit, package=package))
+    pytester.syspathinsert(pytester.path)
+    return planted_mistakes.failed_tests(pytester, test, package, only)
+
+
 def install(folder):
     """Write what an installer would: name and entry points, beside the package."""
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
@@ -178,7 +321,7 @@ def numbers():
     """The numbers of the mutants; further ones for the same test of a kit are slow."""
     seen = set()
     for number, (kind, _, _, expected) in enumerate(MUTANTS):
-        marks = [pytest.mark.slow] * ((kind, expected) in seen)
+        marks = [pytest.mark.slow] * ((kind, expected) in seen and kind not in SOURCES)
         seen.add((kind, expected))
         yield pytest.param(number, marks=marks, id=f"{kind}-{number}-{expected}")
 

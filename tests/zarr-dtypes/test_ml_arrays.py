@@ -21,32 +21,8 @@ INTEGERS = ["int2", "int4", "uint2", "uint4"]
 NAMES = [*FLOATS, *INTEGERS]
 
 
-def values_of(name, shape=(5, 7)):
-    """Every kind of bits, signalling NaN too."""
-    dtype = np.dtype(getattr(ml_dtypes, name))
-    bits = {"t2": 2, "t4": 4, "fn": 8}.get(name[-2:], 8)
-    bits = {"float6_e2m3fn": 6, "float6_e3m2fn": 6, "float4_e2m1fn": 4}.get(name, bits)
-    octets = np.random.default_rng(5).integers(0, 1 << bits, (*shape, dtype.itemsize), np.uint8)
-    return octets.view(dtype)[..., 0]
-
-
 def same(left, right):
     return (left.shape, left.dtype, left.tobytes()) == (right.shape, right.dtype, right.tobytes())
-
-
-@pytest.mark.parametrize("order", ["little", "big"])
-def test_byte_order_of_bfloat16(order):
-    values = values_of("bfloat16", (4, 5))
-    octets = values.view("u2").astype({"little": "<u2", "big": ">u2"}[order]).tobytes()
-    array = zarr.create_array(
-        shape=(4, 5), chunks=(4, 5), compressors=None,
-        dtype=values.dtype.newbyteorder({"little": "<", "big": ">"}[order]),
-    )  # fmt: skip
-    assert array.metadata.codecs[0].configuration == {"endian": order}
-    array[...] = values.astype(values.dtype.newbyteorder("S"))
-    assert array.store.get("c/0/0") == octets
-    assert same(array[1:3, ::3], values[1:3, ::3])
-    assert same(array[...], values)
 
 
 def test_types_of_one_byte_have_no_byte_order():

@@ -190,17 +190,6 @@ def test_fields_that_nothing_stores():
     ("fields", "pointer", "message"),
     [
         (
-            [field("a", "int8"), field("a", "int8")],
-            "/data_type/configuration",
-            "duplicate field names",
-        ),
-        (
-            [field("a", "string")],
-            "/data_type/configuration",
-            "must have a fixed size, but elements of type string",
-        ),
-        ([field("a", "bytes")], "/data_type/configuration", "must have a fixed size"),
-        (
             [field("a", {"name": "raw_bytes", "configuration": {"length_bytes": 2**31 - 1}})] * 1
             + [field("b", "int8")],
             "/data_type/configuration",

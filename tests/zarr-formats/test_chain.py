@@ -45,17 +45,6 @@ def test_order():
     assert read(order="F", ndim=1) == read(order="F", ndim=0) == [LITTLE]
 
 
-def test_filters_of_elements_come_before_the_bytes():
-    filters = [{"id": "delta", "dtype": "<f8", "astype": "<f4"}, {"id": "bitround", "keepbits": 5}]
-    assert read(filters=filters, compressor=ZLIB, order="F") == [
-        ("transpose", {"order": [1, 0]}),
-        ("numcodecs.delta", {"dtype": "<f8", "astype": "<f4"}),
-        ("numcodecs.bitround", {"keepbits": 5}),
-        LITTLE,
-        ("numcodecs.zlib", {"level": 1}),
-    ]
-
-
 @pytest.mark.parametrize(
     ("dtype", "config", "endian"),
     [
@@ -87,29 +76,6 @@ def test_bytes_have_the_byte_order_that_the_last_filter_gives(dtype, config, end
 @pytest.mark.parametrize("name", ["vlen-utf8", "vlen-bytes"])
 def test_object_codecs_take_the_place_of_bytes(name):
     assert read("|O", [{"id": name}], ZLIB) == [(name, {}), ("numcodecs.zlib", {"level": 1})]
-
-
-def test_other_object_codecs():
-    assert read("|O", [{"id": "json2", "encoding": "utf-8"}]) == [
-        ("numcodecs.json2", {"encoding": "utf-8"})
-    ]
-    assert read("|O", [{"id": "vlen-array", "dtype": "<i4"}], ZLIB, order="F") == [
-        ("transpose", {"order": [1, 0]}),
-        ("numcodecs.vlen-array", {"dtype": "<i4"}),
-        ("numcodecs.zlib", {"level": 1}),
-    ]
-    assert read(compressor={"id": "pcodec", "level": 8}) == [("numcodecs.pcodec", {"level": 8})]
-
-
-def test_filters_of_bytes():
-    assert read(
-        filters=[{"id": "shuffle", "elementsize": 8}, {"id": "crc32"}], compressor=ZLIB
-    ) == [
-        LITTLE,
-        ("numcodecs.shuffle", {"elementsize": 8}),
-        ("numcodecs.crc32", {}),
-        ("numcodecs.zlib", {"level": 1}),
-    ]
 
 
 def test_blosc_shuffles_by_what_it_is_given():

@@ -261,9 +261,6 @@ def test_no_fill_value_means_the_default_in_a_new_array():
     assert zarr.open_array(store)[...].tolist() == [0, 0, 0]
 
 
-DATETIME = f"{SPEC}extensions/data-types/datetime/1.0"
-
-
 @pytest.fixture(autouse=True)
 def _forget():
     messages._issued.clear()
@@ -285,15 +282,6 @@ def test_one_fallback():
         array = open_a(unknown("int32"))
     assert array.dtype == "int32"
     assert array[...].tolist() == ramp((4, 6)).tolist()
-
-
-def test_fallbacks_may_be_extensions():
-    store = unknown({"extension": DATETIME, "type": "<M8[s]"}, "r64", shape=[4, 3])
-    for i in range(2):
-        store.set(f"data/a/c{i}/0", ramp((2, 3), "<i8").tobytes())
-    with config.set(fallback="use"):
-        array = open_a(store)
-    assert array[1, 2] == np.datetime64(5, "s")
 
 
 def test_the_fill_value_of_an_unknown_type_is_that_of_the_fallback():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import zarr_core as zarr
 from draft_stores import (
     DIALECT,
     EXTENSION,
@@ -44,18 +43,6 @@ def test_an_extension_that_need_not_be_understood_is_ignored_and_kept(store_with
     array.attrs["y"] = 2
     documents = [document_of(array.store, key) for key in array.store.list() if "json" in key]
     assert [IGNORED] in [document["extensions"] for document in documents]
-
-
-@everywhere
-def test_an_extension_that_must_be_understood_is_rejected(store_with):
-    store = store_with({"extension": EXTENSION, "must_understand": True})
-    with pytest.raises(UnknownExtensionError, match=EXTENSION):
-        open_a(store)
-    if document_of(store, "zarr.json")["extensions"]:
-        with pytest.raises(UnknownExtensionError, match=EXTENSION):
-            zarr.open_group(store)
-    else:
-        assert sorted(zarr.open_group(store)) == ["a"]
 
 
 @pytest.mark.parametrize("place", ["entry point", "array"])

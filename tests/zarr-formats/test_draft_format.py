@@ -29,33 +29,6 @@ from zarr_core.stores.memory import MemoryStore
 from zarr_formats.draft.chunk_keys import DraftEncoding
 from zarr_formats.draft.keys import Layout
 
-LAYOUTS = {"draft": Layout(), "draft-2021": Layout("/root")}
-
-
-@pytest.mark.parametrize(
-    ("name", "path", "kind", "key"),
-    [
-        ("draft", "", "array", "meta/array.json"),
-        ("draft", "", "group", "meta/group.json"),
-        ("draft", "foo", "group", "meta/foo.group.json"),
-        ("draft", "foo", "array", "meta/foo.array.json"),
-        ("draft", "foo/bar", "group", "meta/foo/bar.group.json"),
-        ("draft", "foo/baz", "array", "meta/foo/baz.array.json"),
-        ("draft-2021", "", "array", "meta/root.array.json"),
-        ("draft-2021", "", "group", "meta/root.group.json"),
-        ("draft-2021", "foo/baz", "array", "meta/root/foo/baz.array.json"),
-    ],
-)
-def test_keys_of_documents(name, path, kind, key):
-    layout = LAYOUTS[name]
-    assert layout.document(kind, path, ".json") == key
-    assert layout.node(key, ".json") == (path, kind)
-    store = store_of({}, None)
-    make = zarr.create_group if kind == "group" else zarr.create_array
-    options = {"path": path} if kind == "group" else {"path": path, "shape": 2}
-    make(store, zarr_format=name, **options)
-    assert sorted(store.list()) == [key, "zarr.json"]
-
 
 def test_keys_of_no_document():
     layout = Layout()
@@ -78,17 +51,6 @@ def test_configurations_that_are_rejected(configuration):
     if "colour" not in configuration:
         with pytest.raises(ExtensionConfigurationError):
             DraftEncoding.from_definition(ExtensionDefinition("v3_draft", configuration))
-
-
-def test_consolidated_metadata_of_zarr_python_are_not_a_node():
-    store = store_of(
-        {"meta/root/a.array.json": OLD_ARRAY, "meta/root/consolidated/.zmetadata": {}}, DIALECT
-    )
-    root = zarr.open_group(store)
-    assert sorted(root) == ["a"]
-    assert "consolidated" not in root
-    zarr.create_group(store, path="consolidated")
-    assert sorted(root) == ["a", "consolidated"]
 
 
 NAMES = ("draft", "draft-2021")
@@ -120,17 +82,6 @@ def hierarchy(name, arrays=(), groups=()):
 
 
 # --- discovery, existence ---
-
-
-def test_the_order_of_existence(name):
-    store = hierarchy(name, ["both"], ["both", "explicit"])
-    store.set(f"{META[name]}implied/x.group.json", json.dumps(GROUP).encode())
-    format_ = format_named(name)
-    assert format_.read(store, "both").shape == (4, 6), "an array comes first"
-    assert format_.read(store, "explicit").document == {"group": GROUP}
-    assert format_.read(store, "implied").document == {}
-    assert format_.read(store, "nothing") is None
-    assert list(zarr.open_group(store)) == ["both", "explicit", "implied"]
 
 
 def test_the_root_is_a_group_from_the_entry_point_on(name):

@@ -288,15 +288,11 @@ CHANGES = {
         ({"additional_fields": {"x": 1}}, "/x"),
     ],
     "v2": [
-        ({"dimension_names": ("x", "y")}, "/dimension_names"),
-        ({"storage_transformers": (definition("sharding"),)}, "/storage_transformers"),
         ({"chunk_memory_layout": definition("acme")}, "/chunk_memory_layout"),
         ({"data_type_fallbacks": (definition("int8"),)}, "/data_type/fallback"),
         ({"additional_fields": {"foo": {"must_understand": False}}}, "/foo"),
         ({"chunk_grid": definition("rectilinear")}, "/chunk_grid"),
-        ({"chunk_key_encoding": definition("default")}, "/chunk_key_encoding"),
         ({"data_type": definition("bfloat16")}, "/data_type"),
-        ({"codecs": (definition("sharding_indexed"),)}, "/codecs/0"),
         ({"data_type": definition("float32"), "fill_value": "0x7fc00001"}, "/fill_value"),
         (
             {
@@ -341,7 +337,6 @@ CHANGES = {
         ),
         ({"storage_transformers": (definition("z"),)}, "/storage_transformers/0"),
         ({"additional_fields": {"colour": {"must_understand": False}}}, "/colour"),
-        ({"dimension_names": ("y", None)}, "/dimension_names"),
         ({"chunk_key_encoding": definition("n5")}, "/chunk_key_encoding"),
         ({"fill_value_undefined": True}, "/fill_value"),
     ],

@@ -8,7 +8,7 @@ import pytest
 import zarr_core as zarr
 from v2_documents import array, stored
 from zarr_core import strictjson
-from zarr_core.extension import Location, MetadataValidationError
+from zarr_core.extension import MetadataValidationError
 from zarr_formats.v2.consolidated import read_consolidated, write_consolidated
 
 GROUP = {"zarr_format": 2}
@@ -35,22 +35,6 @@ def store():
 
 def copies(store):
     return json.loads(store[".zmetadata"])["metadata"]
-
-
-def test_nodes_have_their_documents():
-    found = read_consolidated(DOCUMENT, "here")
-    assert found.entries == {
-        "b": {".zarray": array(), ".zattrs": {"unit": "m"}},
-        "a": {".zgroup": GROUP},
-        "a/c": {".zarray": array(shape=[1, 1])},
-    }
-
-
-def test_read_metadata_is_preserved():
-    found = read_consolidated(DOCUMENT, "here")
-    written = write_consolidated(found, OWN)
-    assert written == DOCUMENT
-    assert json.dumps(written) == json.dumps(DOCUMENT)
 
 
 def test_keys_that_mean_nothing_are_kept():
@@ -83,15 +67,6 @@ def test_invalid_documents(document, pointer):
     with pytest.raises(MetadataValidationError) as caught:
         read_consolidated(document, "here")
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
-
-
-def test_members_are_looked_up_without_the_store(store):
-    del store["b/.zarray"], store["a/.zgroup"]
-    group = zarr.open_group(store, "r")
-    assert sorted(group) == ["a", "b"]
-    assert [path for path, _ in group.members(max_depth=None)] == ["a", "a/c", "b"]
-    assert group["b"].attrs["unit"] == "m"
-    assert group["a/c"].shape == (1, 1)
 
 
 def test_the_document_of_a_member_is_looked_at_when_it_is_asked_for(store):
@@ -129,14 +104,6 @@ def test_groups_below_may_have_copies_of_their_own(store):
     assert group["c"].shape == (6, 4)
     zarr.consolidate_metadata(store)
     assert "a/.zmetadata" not in copies(store)
-
-
-def test_groups_pickle_with_their_copies(store):
-    group = zarr.open_group(zarr.MemoryStore(store), "r")
-    assert (
-        group.stored.format.from_json(group.stored.format.to_json(group.metadata), Location("here"))
-        == group.metadata
-    )
 
 
 def test_groups_on_disk_pickle_with_their_copies(tmp_path):

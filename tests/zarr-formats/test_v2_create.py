@@ -51,19 +51,6 @@ def test_defaults():
     assert array.zarr_format == 2
 
 
-@pytest.mark.parametrize(
-    ("dtype", "stored"), [(">i4", "<i8"), ("<i4", ">i8"), (">f4", "<i2"), ("|u1", ">i4")]
-)
-def test_the_last_filter_gives_the_stored_byte_order(dtype, stored):
-    delta = numcodecs.Delta(dtype, stored)
-    array, document = create(shape=4, chunks=4, dtype=dtype, filters=[delta], compressors=None)
-    assert document["dtype"] == dtype
-    assert document["filters"] == [{"id": "delta", "dtype": dtype, "astype": stored}]
-    array[...] = [1, 5, 3, 70]
-    assert delta.decode(array.store.get("0")).tolist() == [1, 5, 3, 70]
-    assert zarr.open(array.store)[...].tolist() == [1, 5, 3, 70]
-
-
 def test_an_undefined_fill_value_keeps_every_chunk():
     store = zarr.MemoryStore()
     array = zarr.create_array(store, shape=10, chunks=5, dtype="i4", zarr_format=2)
@@ -137,16 +124,6 @@ def test_a_path_is_what_keys_begin_with(store):
     assert set(store.list()) == {
         ".zgroup", "foo/.zgroup", "foo/bar/.zarray", "foo/bar/.zattrs", "foo/bar/0.0", "foo/bar/1.1",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ["__x", "..."])
-def test_names_that_version_3_reserves_are_names(store, name):
-    group = zarr.open(store)
-    group.create_array(f"foo/{name}", data=[1, 2])
-    assert group[f"foo/{name}"][...].tolist() == [1, 2]
-    assert sorted(group["foo"]) == sorted(["bar", name])
-    assert sorted(zarr.consolidate_metadata(store)["foo"]) == sorted(["bar", name])
-    assert zarr.open_consolidated(store)[f"foo/{name}"].shape == (2,)
 
 
 def test_valid_names(store):

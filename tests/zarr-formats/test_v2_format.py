@@ -30,25 +30,6 @@ def document(store, key):
 # --- reading ---
 
 
-def test_where_documents_are():
-    store = memory(
-        {
-            ".zgroup": GROUP,
-            "a/b/.zarray": stored(array()),
-            "a/b/.zattrs": stored({"x": 1}),
-            "a/.zgroup": GROUP,
-        }
-    )
-    assert isinstance(FORMAT.read(store, ""), GroupMetadata)
-    assert isinstance(FORMAT.read(store, "a"), GroupMetadata)
-    found = FORMAT.read(store, "a/b")
-    assert isinstance(found, ArrayMetadata)
-    assert found.attributes == {"x": 1}
-    assert FORMAT.read(store, "a/c") is None
-    # Attributes alone are not a node.
-    assert FORMAT.read(memory({".zattrs": b"{}"}), "") is None
-
-
 def test_an_array_is_preferred_to_a_group():
     store = memory({".zgroup": GROUP, ".zarray": stored(array())})
     assert isinstance(FORMAT.read(store, ""), ArrayMetadata)
@@ -61,14 +42,6 @@ def test_the_same_documents_give_the_same_object():
     assert FORMAT.read(memory(values | {".zattrs": b'{"a": 1}'}), "") is not first
     group = {".zgroup": GROUP, ".zattrs": b"{}"}
     assert FORMAT.read(memory(group), "") is FORMAT.read(memory(group), "")
-
-
-def test_large_documents_and_many_documents():
-    large = {".zarray": stored(array(more="x" * 70_000))}
-    assert FORMAT.read(memory(large), "") is not FORMAT.read(memory(large), "")
-    for number in range(600):
-        values = {".zarray": stored(array(shape=[number, 4]))}
-        assert FORMAT.read(memory(values), "").shape == (number, 4)
 
 
 @pytest.mark.parametrize(
@@ -100,18 +73,6 @@ def test_large_documents_and_many_documents():
 def test_damaged_documents_are_named(values, error, message):
     with pytest.raises(error, match=message):
         FORMAT.read(memory(values), "a")
-
-
-def test_tokens_that_are_not_json_are_read():
-    store = memory(
-        {
-            ".zarray": stored(array(dtype="<f4", fill_value=float("nan"))),
-            ".zattrs": b'{"a": [NaN, -Infinity]}',
-        }
-    )
-    found = FORMAT.read(store, "")
-    assert found.fill_value == "NaN"
-    assert found.attributes["a"][1] == float("-inf")
 
 
 def test_from_json_takes_what_to_json_gives():

@@ -78,17 +78,6 @@ def test_ragged_arrays():
     assert [list(item) for item in made[:3]] == [[0, 1, 2], [], [0]]
 
 
-def test_text_and_bytes_are_data_types_of_version_3():
-    text = zarr.create_array(shape=3, dtype=object, filters=[numcodecs.VLenUTF8()], zarr_format=2)
-    text[:] = np.array(["a", "\u03a9" * 100, ""], object)
-    assert text.metadata.data_type.name == "string"
-    assert text[...].tolist() == ["a", "\u03a9" * 100, ""]
-    data = zarr.create_array(shape=3, dtype=object, filters=[numcodecs.VLenBytes()], zarr_format=2)
-    data[:] = np.array([b"a", b"\0", b""], object)
-    assert data.metadata.data_type.name == "bytes"
-    assert data[...].tolist() == [b"a", b"\0", b""]
-
-
 def test_objects_need_a_codec():
     with pytest.raises(MetadataValidationError, match="/codecs/0: (?s:.)*vlen-utf8"):
         zarr.create_array(shape=3, dtype=object, zarr_format=2)

@@ -71,11 +71,8 @@ def test_spellings_of_one_grid(shape, written):
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
-        (0, "from 1 to"), (-1, "from 1 to"), (True, "not True"), (2.0, "not 2.0"), (None, "None"),
-        ([0], "not 0"), ([3, -1], "not -1"), ([3, True], "not True"), ([3, 2.0], "not 2.0"),
-        ([[3]], r"\[3\]"), ([[3, 1, 1]], r"\[3, 1, 1\]"), ([[3, 0]], "not 0"), ([[0, 3]], "not 0"),
-        ([[3, [1]]], r"not \[1\]"), ([2**63], "2\\^63"), (2**63, "2\\^63"),
-        ([[1, LARGEST], 1], "more than 2\\^63 - 1 chunks"), ("4", "'4'"),
+        (0, "from 1 to"), (None, "None"), ([3, True], "not True"), ([[3, [1]]], r"not \[1\]"),
+        ([2**63], "2\\^63"), (2**63, "2\\^63"), ([[1, LARGEST], 1], "more than 2\\^63 - 1 chunks"),
     ],
 )  # fmt: skip
 def test_invalid_lengths(shape, message):

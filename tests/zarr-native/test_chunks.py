@@ -107,20 +107,6 @@ def test_times_and_their_fill_value(tmp_path, counted):
     assert counted()[0] == 5 + 2
 
 
-@pytest.mark.parametrize("shards", [None, SHARDS], ids=["chunks", "shards"])
-@pytest.mark.parametrize("kind", ["memory", "local"])
-def test_missing_chunks_are_the_fill_value(tmp_path, counted, kind, shards):
-    store = tmp_path if kind == "local" else zarr.MemoryStore()
-    array = created(store, data_of("float32"), "float32", "zstd", shards, fill_value=-0.0)
-    array[:4, :5] = 7
-    counted()
-    found = array[...]
-    assert counted()[0] > 0
-    assert (found[:4, :5] == 7).all()
-    assert not found[4:].any()
-    assert np.signbit(found[4:]).all()
-
-
 box = st.tuples(
     *[st.tuples(st.integers(0, n - 1), st.integers(1, n)).map(sorted) for n in SHAPE]
 ).map(lambda pairs: tuple(slice(low, max(high, low + 1)) for low, high in pairs))
@@ -346,14 +332,15 @@ def test_writes_store_the_same_bytes(
     assert all(type(value) is bytes for value in found[0].values())
 
 
+@pytest.mark.parametrize("kind", ["memory", "local"])
 @pytest.mark.parametrize("chain", CHAINS)
-def test_chunks_are_written_to_memory(counted, chain):
+def test_complete_chunks_are_written_natively_and_others_in_python(tmp_path, counted, chain, kind):
     data = data_of("float64")
-    array = created(zarr.MemoryStore(), data, "float64", chain)
+    array = created(zarr.MemoryStore() if kind == "memory" else tmp_path, data, "float64", chain)
     array[...] = data
     assert counted() == (0, 24)
-    array[1:, 1:] = data[1:, 1:]  # chunks that are not complete are left to Python
-    assert counted()[1] == 5 * 3
+    array[1:, 1:] = data[1:, 1:]
+    assert counted()[1] == 5 * 3  # without the first row and column of chunks
     assert np.array_equal(in_python(array.store), data)
 
 
@@ -620,15 +607,6 @@ def test_a_shard_that_becomes_empty_is_removed_by_python(tmp_path, counted):
     array[...] = np.zeros(SHAPE, "int32", order="F")
     assert counted() == (0, 0)
     assert not [it for it in (tmp_path / "c").rglob("*") if it.is_file()]
-
-
-def test_complete_chunks_are_written_natively_and_others_in_python(tmp_path, counted):
-    array = created(tmp_path, data_of("int16"), "int16", "zstd")
-    array[...] = data_of("int16")
-    assert counted() == (0, 24)
-    array[1:23, 1:17] = data_of("int16")[1:23, 1:17]
-    assert counted()[1] == 5 * 3  # without the first row and column of chunks
-    assert np.array_equal(in_python(tmp_path), data_of("int16"))
 
 
 def test_large_chunks_by_several_threads(tmp_path, counted):

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import threading
 
 import numpy as np
 import pytest
@@ -49,15 +48,6 @@ def test_damage_is_reported_by_python(tmp_path, damage, shards):
     damage(tmp_path / "c" / "1" / "0")
     assert error_of(read, array) == message_without(read, array)
     assert np.array_equal(array[:5], DATA[:5])  # the others can be read
-
-
-def test_missing_chunks_can_be_errors(tmp_path):
-    array = zarr.create_array(tmp_path, data=DATA, chunks=5, fill_value=1)
-    (tmp_path / "c" / "1" / "0").unlink()
-    with zarr.config.set(missing_chunks="error"):
-        strict = zarr.open_array(tmp_path)
-        assert error_of(read, strict)[0] is MissingChunkError
-    assert (array[5:10, :5] == 1).all()
 
 
 def test_links_within_the_store_are_followed_and_others_are_not(tmp_path, counted):
@@ -142,33 +132,6 @@ def test_fsync_is_left_to_the_store(tmp_path, counted, monkeypatch):
     assert counted()[1] == 0
     assert array[...].tolist() == list(range(8))
     assert counted()[0] == 2
-
-
-def test_read_only_arrays_are_not_written(tmp_path):
-    zarr.create_array(tmp_path, data=DATA, chunks=5)
-    array = zarr.open_array(tmp_path, mode="r")
-    with pytest.raises(StoreError):
-        array[...] = DATA + 1
-    assert np.array_equal(array[...], DATA)
-
-
-def test_concurrent_calls(tmp_path):
-    array = zarr.create_array(tmp_path, data=DATA, chunks=5)
-    wrong = []
-
-    def work():
-        for _ in range(50):
-            array[...] = DATA
-            if not np.array_equal(array[...], DATA):
-                wrong.append(1)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
-    assert not [it for it in tmp_path.rglob("*") if "zarr-partial" in it.name]
 
 
 START = """

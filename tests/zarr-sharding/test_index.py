@@ -62,16 +62,6 @@ def test_error_messages():
         index.locate_one(2)
 
 
-def test_index_in_other_fixed_size_codecs(rep):
-    big = {"name": "bytes", "configuration": {"endian": "big"}}
-    order = {"name": "transpose", "configuration": {"order": [1, 0]}}
-    codec = ShardingCodec((2,), ["bytes"], [order, big, "crc32c", "crc32c"])
-    decoded = rep((4,), "uint8")
-    data = b"".join(codec.encode(np.array([1, 2, 3, 4], np.uint8), decoded))
-    assert data[4:-8] == np.array([[0, 2], [2, 2]], ">u8").tobytes()  # offsets, then lengths
-    assert codec.decode(data, decoded).tolist() == [1, 2, 3, 4]
-
-
 @pytest.mark.parametrize("location", ["start", "end"])
 @pytest.mark.parametrize(("endian", "checksum"), [("little", False), ("big", False), ("big", True)])
 def test_one_entry_is_found_as_all_are(rep, counting, location, endian, checksum):

@@ -420,13 +420,6 @@ def test_nested_shard_that_is_too_short_raises(rep, index_of, reindexed):
         codec.decode(reindexed(codec, decoded, data, entries), decoded)
 
 
-def test_nested_shard_without_dimensions(rep):
-    decoded = rep((), "uint8")
-    codec = ShardingCodec((), [ShardingCodec(())])
-    data = b"".join(codec.encode(np.array(7, np.uint8), decoded))
-    assert codec.decode(data, decoded) == 7
-
-
 def test_nested_shards_with_many_innermost_chunks(rep, monkeypatch):
     monkeypatch.setattr(shard_module, "WINDOW", 20)
     decoded = rep((16, 16), "uint8")

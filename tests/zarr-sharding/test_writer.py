@@ -64,16 +64,6 @@ def small(request, rep):
     return codec, decoded, values
 
 
-def test_shard_of_empty_inner_chunks_is_not_stored(small):
-    codec, decoded, values = small
-    assert codec.encode(np.zeros_like(values), decoded) is None
-    data = joined(codec.encode(values, decoded))
-    everything = box((0, 4), (0, 6))
-    zeros = np.zeros_like(values)
-    assert codec.partial_encode(BufferByteReader(data), decoded, everything, zeros) is None
-    assert codec.partial_encode(None, decoded, box((0, 1), (0, 1)), zeros[:1, :1]) is None
-
-
 def test_empty_inner_chunks_are_stored_with_write_empty_chunks(small, rep, index_of):
     codec, _, values = small
     decoded = rep((4, 6), "int16", write_empty_chunks=True)
@@ -136,22 +126,6 @@ def test_shard_without_an_index_cannot_be_changed(small, length):
         codec.partial_encode(
             BufferByteReader(bytes(length)), decoded, box((0, 1), (0, 1)), values[:1, :1]
         )
-
-
-def test_inner_chunk_that_becomes_empty_is_dropped(small, index_of):
-    codec, decoded, values = small
-    data = joined(codec.encode(values, decoded))
-    zeros = np.zeros((2, 2), np.int16)
-    data = joined(codec.partial_encode(BufferByteReader(data), decoded, box((0, 2), (0, 2)), zeros))
-    assert sorted(pieces_of(index_of(codec, decoded, data), data)) == [1, 2, 3, 4, 5]
-    # ... and one of which only a part is new, but the rest was fill already.
-    data = joined(
-        codec.partial_encode(BufferByteReader(data), decoded, box((0, 1), (2, 4)), zeros[:1])
-    )
-    data = joined(
-        codec.partial_encode(BufferByteReader(data), decoded, box((1, 2), (2, 4)), zeros[:1])
-    )
-    assert sorted(pieces_of(index_of(codec, decoded, data), data)) == [2, 3, 4, 5]
 
 
 def test_unused_bytes_do_not_survive_a_change(small, index_of, reindexed):
