@@ -11,11 +11,6 @@ from zarr_core.messages import warn
 LENGTHS = count(1)
 
 
-def of_two_formats(store):
-    zarr.create_array(store, path="x", data=np.arange(3))
-    store.set("x/.zarray", b"{}")
-
-
 def of_an_unknown_codec(store):
     zarr.create_array(store, path="x", data=np.arange(3), compressors=None)
     metadata = json.loads(bytes(store.get("x/zarr.json")))
@@ -34,7 +29,6 @@ def of_nan(store):
 @pytest.mark.parametrize(
     ("prepare", "text"),
     [
-        (of_two_formats, "two formats"),
         (of_an_unknown_codec, "'acme.unknown' are ignored"),
         (of_nan, "contains NaN"),
     ],
@@ -49,7 +43,6 @@ def of_nan(store):
     ],
 )
 def test_opening(prepare, text, opening):
-    # The warning about two formats is issued once for a URL; those of stores without a name are reused.
     store = zarr.MemoryStore.from_url(f"memory://warnings-{next(LENGTHS)}")
     prepare(store)
     with pytest.warns(UserWarning, match=text) as caught:

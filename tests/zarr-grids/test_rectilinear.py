@@ -152,7 +152,7 @@ def test_grid_with_more_chunks_than_memory():
     array[10**15 - 1 : 10**15 + 4] = [1, 2, 3, 4, 5]
     assert array[10**15 - 1 : 10**15 + 4].tolist() == [1, 2, 3, 4, 5]
     assert array.nchunks_initialized == 3
-    assert "2000000000000000 in all" in repr(array)
+    assert "varied" in repr(array)
 
 
 def test_chunks_that_reach_far_beyond_the_array():
@@ -222,7 +222,7 @@ def test_array_attributes():
     assert array.chunks == array.read_chunk_sizes == ((10, 20, 35), (4, 4, 2))
     assert array.write_chunk_sizes == array.chunks
     assert (array.shards, array.nchunks, array.cdata_shape) == (None, 9, (3, 3))
-    assert "chunks=((10, 20, 40), 4)" in repr(array)
+    assert "chunks=(varied, 4)" in repr(array)
     assert array.info["Chunk shape"] == "(10, 20, 40) x 4"
     array[:10] = 1
     assert array.nchunks_initialized == 3
@@ -334,7 +334,7 @@ def test_shards_of_differing_lengths():
     assert array.shards == array.write_chunk_sizes == ((10, 20, 30), (50, 50))
     assert array.read_chunk_sizes == ((5,) * 12, (10,) * 10)
     assert (array.nchunks, array.nchunks_initialized, array.cdata_shape) == (120, 120, (3, 2))
-    assert "shards=((10, 20, 30), 50)" in repr(array)
+    assert "shards=(varied, 50)" in repr(array)
     assert array.info["Shard shape"] == "(10, 20, 30) x 50"
     assert len(list(array.store.list())) == 7
     assert (array[7:33:3, ::7] == beside[7:33:3, ::7]).all()

@@ -43,8 +43,5 @@ DETECTION_ORDER: tuple[str, ...] = tuple(_KNOWN["detection_order"])
 METADATA_KEYS: dict[str, tuple[str, ...]] = _KNOWN["metadata_keys"]
 """For a format, the names of its metadata documents; those that make a node first."""
 
-CONFLICTS: dict[str, tuple[str, str, str]] = _KNOWN["conflicts"]
-"""For a format, one that it is preferred to, and its keys besides those of arrays and groups."""
-
 FORMAT_EXTENSIONS: dict[str, str] = _KNOWN["format_extensions"]
 """Extensions that exist in one format only, and what to do instead."""
