@@ -33,7 +33,7 @@ GROUPS = {
 }
 
 NAMES = [
-    "extensions", "extras", "arguments", "numcodecs_ids", "url_chains", "file_suffixes",
+    "extensions", "extras", "arguments", "url_chains", "file_suffixes",
     "functions", "other_objects", "detection_order", "metadata_keys", "format_extensions",
 ]  # fmt: skip
 """The members of the file, in this order; the module beside it describes them."""
@@ -67,7 +67,6 @@ def tables() -> dict[str, Any]:
                 extra: " ".join(sorted(names)) for extra, names in own["extras"].items()
             }
         found["arguments"] |= own.get("arguments", {})
-        found["numcodecs_ids"] |= own.get("numcodecs", {})
         for function, target in own.get("functions", {}).items():
             found["functions"][function] = (name, target)
         found["other_objects"] |= own.get("other-objects", {})

@@ -22,9 +22,6 @@ EXTRAS: dict[str, dict[str, str]] = _KNOWN["extras"]
 ARGUMENTS: dict[str, dict[str, Any]] = _KNOWN["arguments"]
 """For an argument of create_array, the definition that it selects."""
 
-NUMCODECS_IDS: dict[str, dict[str, list[str]]] = _KNOWN["numcodecs_ids"]
-"""Codecs with the name and the bytes of numcodecs: members, and names of integer values."""
-
 URL_CHAINS: str = _KNOWN["url_chains"]
 """The store for chains of URLs."""
 
