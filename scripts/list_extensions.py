@@ -33,9 +33,8 @@ GROUPS = {
 }
 
 NAMES = [
-    "extensions", "extras", "arguments", "numcodecs_ids", "url_chains", "file_suffixes",
-    "functions", "other_objects", "detection_order", "metadata_keys", "conflicts",
-    "format_extensions",
+    "extensions", "extras", "arguments", "url_chains", "file_suffixes",
+    "functions", "other_objects", "detection_order", "metadata_keys", "format_extensions",
 ]  # fmt: skip
 """The members of the file, in this order; the module beside it describes them."""
 
@@ -68,7 +67,6 @@ def tables() -> dict[str, Any]:
                 extra: " ".join(sorted(names)) for extra, names in own["extras"].items()
             }
         found["arguments"] |= own.get("arguments", {})
-        found["numcodecs_ids"] |= own.get("numcodecs", {})
         for function, target in own.get("functions", {}).items():
             found["functions"][function] = (name, target)
         found["other_objects"] |= own.get("other-objects", {})
@@ -81,8 +79,6 @@ def tables() -> dict[str, Any]:
     found["detection_order"] = tuple(format_.name for format_ in classes)
     for format_ in classes:
         found["metadata_keys"][format_.name] = format_.metadata_keys
-        for other, keys in format_.conflicting_formats.items():
-            found["conflicts"][other] = (format_.name, *keys)
         found["format_extensions"] |= format_.own_extensions
     return found
 

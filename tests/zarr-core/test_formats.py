@@ -130,16 +130,6 @@ def test_a_node_of_another_format_than_requested_is_reported(stored, given, key,
         zarr.open(store, path=path, zarr_format=given)
 
 
-def test_documents_of_two_formats_are_warned_of_once():
-    store = MemoryStore()
-    zarr.create_array(store, path="x", data=np.arange(3))
-    store.set("x/.zarray", b"{}")
-    with pytest.warns(UserWarning, match=r"two formats: it is read as v3, and 'x/\.zarray'"):
-        assert zarr.open(store, path="x").zarr_format == 3
-    assert zarr.open(store, path="x").zarr_format == 3
-    assert zarr.open(store, path="x", zarr_format=3).zarr_format == 3
-
-
 def test_a_format_is_found_by_its_entry_point(install):
     install("toy-format", {"format": {"toy": "toy_format:Toy"}}, {"toy_format.py": TOY})
     group = zarr.open(MemoryStore({"toy.txt": b"", "one/toy.txt": b"", "two/toy.txt": b""}))

@@ -128,7 +128,7 @@ def test_grid_with_more_chunks_than_memory():
     array[10**15 - 1 : 10**15 + 4] = [1, 2, 3, 4, 5]
     assert array[10**15 - 1 : 10**15 + 4].tolist() == [1, 2, 3, 4, 5]
     assert array.nchunks_initialized == 3
-    assert "2000000000000000 in all" in repr(array)
+    assert "varied" in repr(array)
 
 
 def test_chunks_that_reach_far_beyond_the_array():
@@ -198,14 +198,14 @@ def test_array_attributes():
     assert array.chunks == array.read_chunk_sizes == ((10, 20, 35), (4, 4, 2))
     assert array.write_chunk_sizes == array.chunks
     assert (array.shards, array.nchunks, array.cdata_shape) == (None, 9, (3, 3))
-    assert "chunks=((10, 20, 40), 4)" in repr(array)
+    assert "chunks=(varied, 4)" in repr(array)
     assert array.info["Chunk shape"] == "(10, 20, 40) x 4"
     array[:10] = 1
     assert array.nchunks_initialized == 3
     assert array.info_complete()["Chunks stored"] == "3 of 9"
     assert array.nbytes_stored() == 10 * 12 * 4
     many = made((1000,), [[1, 2] * 333 + [1]])
-    assert repr(many).count("chunks=((1, 2, 1, 2, 1, ... 667 in all),)") == 1
+    assert many.info["Chunk shape"] == "(1, 2, 1, 2, 1, ... 667 in all)"
     # Where one length serves for all chunks, that is the shape.
     assert made((10, 10), [[5, 5], [[4, 3]]]).chunks == (5, 4)
     assert made((9, 10), [[5, 5, 3], [[4, 3]]]).chunks == (5, 4)
@@ -310,7 +310,7 @@ def test_shards_of_differing_lengths():
     assert array.shards == array.write_chunk_sizes == ((10, 20, 30), (50, 50))
     assert array.read_chunk_sizes == ((5,) * 12, (10,) * 10)
     assert (array.nchunks, array.nchunks_initialized, array.cdata_shape) == (120, 120, (3, 2))
-    assert "shards=((10, 20, 30), 50)" in repr(array)
+    assert "shards=(varied, 50)" in repr(array)
     assert array.info["Shard shape"] == "(10, 20, 30) x 50"
     assert len(list(array.store.list())) == 7
     assert (array[7:33:3, ::7] == beside[7:33:3, ::7]).all()

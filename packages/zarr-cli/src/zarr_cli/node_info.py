@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, Group
 from zarr_core.extension import ArrayMetadata
-from zarr_core.hierarchy.display import data_type_text
+from zarr_display.info import data_type_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,6 @@ import json
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.hierarchy.display import chunk_lengths, data_type_text, stored_lengths
 from zarr_core.messages import format_bytes, pluralize
 
 from zarr_display.attributes_html import folded_attributes
@@ -14,7 +13,7 @@ from zarr_display.codec_origins import encoders
 from zarr_display.colours import WARNING
 from zarr_display.grid_picture import grid_picture
 from zarr_display.html import CODE, MUTED, heading, row, table, tag, text
-from zarr_display.info import fill_value
+from zarr_display.info import chunk_lengths, data_type_text, fill_value, stored_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from zarr_core.errors import MetadataError
 from zarr_core.extension import ArrayMetadata, GroupMetadata, escape_controls, native_reason_against
 from zarr_core.formats.walk import walk
-from zarr_core.hierarchy.display import chunk_lengths, data_type_text, stored_lengths
 from zarr_core.messages import format_bytes, shorten
 
 from zarr_display.html import row, table, text
@@ -19,9 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from zarr_core.engine.stored_node import StoredGroup
-    from zarr_core.extension import Codec, ExtensionDefinition, StoredArray
+    from zarr_core.extension import ChunkAxis, Codec, ExtensionDefinition, StoredArray
 
 _LONGEST = 1000  # characters of a value
+_FIELDS = 4  # shown fields of a structured data type
+_LENGTHS = 5  # shown chunk lengths, if they differ
 
 
 class Info(Mapping[str, str]):
@@ -158,3 +159,32 @@ def _shape(shape: tuple[int | str, ...]) -> str:
 def _size(nbytes: int) -> str:
     text = format_bytes(nbytes)
     return text if nbytes < 1024 else f"{text} ({nbytes:,} B)"
+
+
+def data_type_text(array: StoredArray) -> str:
+    """The data type, with its fields or length if configured."""
+    definition, dtype = array.metadata.data_type, array.resolved.dtype
+    if not definition.configuration:
+        return definition.name
+    if dtype.names is None:
+        return f"{definition.name} {dtype.str.lstrip('<>|=')}"
+    fields = ", ".join(dtype.names[:_FIELDS])
+    return f"{definition.name} ({fields}{', ...' if len(dtype.names) > _FIELDS else ''})"
+
+
+def chunk_lengths(array: StoredArray) -> tuple[int | str, ...]:
+    """The chunk length along each dimension; if lengths differ, the first ones as text."""
+    return array.inner_codecs.decoded.shape if array.is_sharded else stored_lengths(array)
+
+
+def stored_lengths(array: StoredArray) -> tuple[int | str, ...]:
+    """As :func:`chunk_lengths`, of shards if there are any."""
+    return tuple(map(_length, array.axes))
+
+
+def _length(axis: ChunkAxis) -> int | str:
+    if axis.uniform is not None:
+        return axis.uniform
+    shown = [str(axis.length(chunk)) for chunk in range(min(axis.count, _LENGTHS))]
+    more = f", ... {axis.count} in all" if axis.count > _LENGTHS else ""
+    return f"({', '.join(shown)}{more})"

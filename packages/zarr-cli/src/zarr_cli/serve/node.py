@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import Array
 from zarr_core.extension import ArrayMetadata, ZarrError
 from zarr_core.formats.detect import read_node
-from zarr_core.hierarchy.display import data_type_text
+from zarr_display.info import data_type_text
 
 from zarr_cli.serve.folders import Folder
 from zarr_cli.serve.problems import problems_of, remarks

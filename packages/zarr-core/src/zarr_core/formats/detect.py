@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.cache import Cache
 from zarr_core.errors import (
     ExtensionError,
     MetadataError,
@@ -15,12 +14,11 @@ from zarr_core.errors import (
     reason,
 )
 from zarr_core.location import Location
-from zarr_core.messages import warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.discovery import is_provided, usable_names
 from zarr_core.registry.hints import requirement
-from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER, METADATA_KEYS
+from zarr_core.registry.known_extensions import DETECTION_ORDER, METADATA_KEYS
 from zarr_core.registry.overrides import cache_key
 from zarr_core.registry.provider import registry_cache
 from zarr_core.registry.resolve import format_named, format_provider, formats_without
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
 # Tuples of types: isinstance() with a union would create it for every node that is opened.
 _METADATA = (ArrayMetadata, GroupMetadata, type(None))
-_checked_nodes: Cache[tuple[str, str], bool] = Cache(4096)
 
 
 def read_node(
@@ -41,9 +38,7 @@ def read_node(
 ) -> tuple[Format, NodeMetadata]:
     """Read the metadata of a node in any installed format, or in ``zarr_format`` only.
 
-    The NodeNotFoundError names the keys, what exists instead, and what to install.  A node with
-    metadata of two formats is reported once; not in stores with latency, where this would take
-    more requests than opening.
+    The NodeNotFoundError names the keys, what exists instead, and what to install.
     """
     keys: list[str] = []
     broken: list[str] = []
@@ -62,8 +57,6 @@ def read_node(
             broken.append(f"The format {name!r} could not be tried: {failure}")
             continue
         if metadata is not None:
-            if zarr_format is None and store.max_concurrency is None and format_.name in CONFLICTS:
-                _warn_of_conflict(store, path, format_.name, metadata)
             return format_, metadata
         keys += format_.detection_keys
     location = Location(store, path)
@@ -142,21 +135,6 @@ def _rank(name: str) -> tuple[int, int, str]:
         return len(DETECTION_ORDER), -format_named(name).detection_priority, name
     except ExtensionError:  # reported when the format is tried
         return len(DETECTION_ORDER), 0, name
-
-
-def _warn_of_conflict(store: Store, path: str, name: str, metadata: NodeMetadata) -> None:
-    node = (store.url, path)
-    if _checked_nodes.get(node):
-        return
-    _checked_nodes.put(node, True)
-    other, of_array, of_group = CONFLICTS[name]
-    document = of_array if isinstance(metadata, ArrayMetadata) else of_group
-    key = f"{path}/{document}" if path else document
-    if other in _others() and store.exists(key):
-        warn(
-            f"{store} {'/' + path!r} has metadata documents of two formats: it is read as {name}, and "
-            f"{key!r} is ignored; pass zarr_format=... to choose",
-        )
 
 
 def _no_node_message(store: Store, path: str, keys: list[str]) -> str:

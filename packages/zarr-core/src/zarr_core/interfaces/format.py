@@ -54,11 +54,10 @@ class Format(ABC):
     Version 3 is tried before all others, formats of other projects after those of this one.
     """
 
-    conflicting_formats: ClassVar[Mapping[str, tuple[str, str]]] = MappingProxyType({})
-    """Formats that are preferred to this one -> its keys for arrays and for groups.
+    conflicting_formats: ClassVar[tuple[str, ...]] = ()
+    """Formats of which a node may have metadata documents, too, and which are preferred.
 
-    A node that has metadata documents of both is opened with a warning.  If version 3 is
-    among them, its nodes may overwrite those of this format.
+    If version 3 is among them, its nodes may overwrite those of this format.
     """
 
     own_extensions: ClassVar[Mapping[str, str]] = MappingProxyType({})

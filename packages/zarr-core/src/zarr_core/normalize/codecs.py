@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
@@ -14,12 +13,13 @@ from zarr_core.errors import (
     MetadataValidationError,
     UnknownExtensionError,
 )
-from zarr_core.interfaces.codec import BytesToBytesCodec, Codec
+from zarr_core.interfaces.codec import Codec
 from zarr_core.messages import warn_once
 from zarr_core.normalize.definitions import parse_definition
+from zarr_core.optional import optional_function
 from zarr_core.registry.discovery import is_provided
 from zarr_core.registry.hints import install_hint
-from zarr_core.registry.known_extensions import ARGUMENTS, NUMCODECS_IDS
+from zarr_core.registry.known_extensions import ARGUMENTS
 from zarr_core.registry.resolve import create_extension, find_provider
 from zarr_core.strictjson import MAX_DEPTH, plain
 
@@ -139,15 +139,6 @@ def codec_kind(definition: ExtensionDefinition) -> int | None:
     return kinds[0] if kinds else None
 
 
-def is_compressor(definition: ExtensionDefinition) -> bool:
-    """Whether a codec encodes bytes to fewer bytes, as checksums and base64 do not."""
-    codec = _created(definition)
-    with suppress(Exception):  # it does not encode these bytes, or its library is missing
-        if isinstance(codec, BytesToBytesCodec) and codec.encoded_size(4096) is None:
-            return len(codec.encode(bytes(4096), 4096)) < 4096
-    return False
-
-
 def _created(definition: ExtensionDefinition) -> Any:
     try:
         return create_extension("codec", definition, complete=False)
@@ -174,11 +165,12 @@ def parse_codec(codec: Any) -> ExtensionDefinition:
         return codec_definition(codec)
     if isinstance(codec, type):
         raise CodecChainError(f"{codec.__name__} is a class; pass an object: {codec.__name__}(...)")
-    if isinstance(codec, dict) and "id" in codec:
-        return _from_numcodecs(codec)
     # Codecs of zarr-python that wrap numcodecs have both methods.
     if hasattr(codec, "get_config") and not hasattr(codec, "to_dict"):
-        return _from_numcodecs(codec.get_config())
+        codec = codec.get_config()
+    if isinstance(codec, dict) and "id" in codec:
+        definition: ExtensionDefinition = optional_function("a codec of numcodecs")(codec)
+        return definition
     try:
         return parse_definition(codec, "codec")
     except (TypeError, ValueError) as error:
@@ -200,19 +192,3 @@ def parse_codecs(codecs: Any) -> list[ExtensionDefinition]:
 def is_auto(value: Any) -> bool:
     """Whether an argument is ``"auto"``; other objects, such as arrays, are not compared."""
     return isinstance(value, str) and value == "auto"
-
-
-def _from_numcodecs(config: dict[str, Any]) -> ExtensionDefinition:
-    """Convert a numcodecs configuration to a definition of version 3."""
-    configuration: dict[str, Any] = plain(config, "codec")  # type: ignore[assignment]  # of a dict
-    name = str(configuration.pop("id"))
-    same = NUMCODECS_IDS.get(name)
-    for member, values in (same or {}).items():
-        number = configuration.pop(member, -1)
-        if number in range(len(values)):
-            configuration[member] = values[number]
-    # Other codecs, such as "bitround", have different configurations under the same name.
-    prefixed = f"numcodecs.{name}"
-    if is_provided("codec", name) and (same is not None or not is_provided("codec", prefixed)):
-        return ExtensionDefinition(name, configuration)
-    return ExtensionDefinition(prefixed, configuration)

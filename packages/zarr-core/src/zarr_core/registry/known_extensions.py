@@ -22,9 +22,6 @@ EXTRAS: dict[str, dict[str, str]] = _KNOWN["extras"]
 ARGUMENTS: dict[str, dict[str, Any]] = _KNOWN["arguments"]
 """For an argument of create_array, the definition that it selects."""
 
-NUMCODECS_IDS: dict[str, dict[str, list[str]]] = _KNOWN["numcodecs_ids"]
-"""Codecs with the name and the bytes of numcodecs: members, and names of integer values."""
-
 URL_CHAINS: str = _KNOWN["url_chains"]
 """The store for chains of URLs."""
 
@@ -42,9 +39,6 @@ DETECTION_ORDER: tuple[str, ...] = tuple(_KNOWN["detection_order"])
 
 METADATA_KEYS: dict[str, tuple[str, ...]] = _KNOWN["metadata_keys"]
 """For a format, the names of its metadata documents; those that make a node first."""
-
-CONFLICTS: dict[str, tuple[str, str, str]] = _KNOWN["conflicts"]
-"""For a format, one that it is preferred to, and its keys besides those of arrays and groups."""
 
 FORMAT_EXTENSIONS: dict[str, str] = _KNOWN["format_extensions"]
 """Extensions that exist in one format only, and what to do instead."""

@@ -63,7 +63,7 @@ class N5(Format):
     detection_keys: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
     metadata_keys: ClassVar[tuple[str, ...]] = detection_keys
     detection_priority: ClassVar[int] = 60
-    conflicting_formats: ClassVar[Mapping[str, tuple[str, str]]] = {"v2": (_DOCUMENT, _DOCUMENT)}
+    conflicting_formats: ClassVar[tuple[str, ...]] = ("v2",)
     own_extensions: ClassVar[Mapping[str, str]] = {"n5": "", "n5.*": ""}
     implicit_groups: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition("n5")

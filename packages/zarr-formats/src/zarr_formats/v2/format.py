@@ -70,7 +70,7 @@ class V2(Format):
     detection_keys: ClassVar[tuple[str, ...]] = (ARRAY, GROUP)
     metadata_keys: ClassVar[tuple[str, ...]] = (*detection_keys, ATTRIBUTES, CONSOLIDATED)
     detection_priority: ClassVar[int] = 90
-    conflicting_formats: ClassVar[Mapping[str, tuple[str, str]]] = {"v3": (ARRAY, GROUP)}
+    conflicting_formats: ClassVar[tuple[str, ...]] = ("v3",)
     own_extensions: ClassVar[Mapping[str, str]] = {
         "v2.object": "Zarr version 3 has no data type for Python objects (dtype=object); use "
         'dtype=str for text, dtype=bytes for bytes, dtype="datetime64[us]" for dates, or convert '
