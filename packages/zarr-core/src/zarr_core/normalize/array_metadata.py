@@ -25,6 +25,7 @@ from zarr_core.normalize.codecs import (
     TRANSPOSE,
     VARIABLE_GRID,
     is_auto,
+    is_compressor,
     parse_codec_chain,
     parse_codecs,
     sharded,
@@ -136,12 +137,11 @@ def new_array_metadata(
     """Return version 3 metadata of a new array, in which every default of a format is explicit."""
     shape, chunks = parse_shape(arguments["shape"]), arguments["chunks"]
     dtype, fill_value = arguments["dtype"], arguments["fill_value"]
-    compressors = arguments["compressors"]
     data_type, byte_order = parse_data_type("float64" if dtype is None else dtype)
     codecs = parse_codec_chain(
         add_transpose(arguments["order"], arguments["filters"], len(shape)),
         arguments["serializer"],
-        _default_compressors(format_) if is_auto(compressors) else compressors,
+        _compressors(format_, arguments),
         byte_order,
         data_type,
     )
@@ -199,7 +199,13 @@ def fill_value_errors(location: Location | str, value: Any = None) -> Iterator[N
         raise MetadataValidationError(location, [problem]) from error
 
 
-def _default_compressors(format_: Format) -> Any:
+def _compressors(format_: Format, arguments: Mapping[str, Any]) -> Any:
+    """The compressors of a new array; by default none if a filter compresses, or those of the format."""
+    compressors, filters = arguments["compressors"], arguments["filters"]
+    if not is_auto(compressors):
+        return compressors
+    if not is_auto(filters) and any(map(is_compressor, parse_codecs(filters))):
+        return None
     default = config.settings.default_compressors
     return default if format_.compressors is None or not is_auto(default) else format_.compressors
 

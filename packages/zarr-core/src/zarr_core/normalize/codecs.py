@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
@@ -13,7 +14,7 @@ from zarr_core.errors import (
     MetadataValidationError,
     UnknownExtensionError,
 )
-from zarr_core.interfaces.codec import Codec
+from zarr_core.interfaces.codec import BytesToBytesCodec, Codec
 from zarr_core.messages import warn_once
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.optional import optional_function
@@ -137,6 +138,15 @@ def codec_kind(definition: ExtensionDefinition) -> int | None:
         codec = _created(definition)
         kinds = [i for i, kind in enumerate(CODEC_KINDS) if isinstance(codec, kind)]
     return kinds[0] if kinds else None
+
+
+def is_compressor(definition: ExtensionDefinition) -> bool:
+    """Whether a codec encodes bytes to fewer bytes, as checksums and base64 do not."""
+    codec = _created(definition)
+    with suppress(Exception):  # it does not encode these bytes, or its library is missing
+        if isinstance(codec, BytesToBytesCodec) and codec.encoded_size(4096) is None:
+            return len(codec.encode(bytes(4096), 4096)) < 4096
+    return False
 
 
 def _created(definition: ExtensionDefinition) -> Any:
