@@ -15,7 +15,7 @@ from zarr_core.errors import (
     NodeTypeError,
     StoreReadOnlyError,
 )
-from zarr_formats.consolidate import Difference, batch, difference
+from zarr_formats.consolidate import Difference, difference
 
 
 @pytest.fixture
@@ -348,7 +348,7 @@ def test_a_batch_reads_and_writes_consolidated_metadata_once(zarr_format, count)
     store = consolidated_store(zarr_format)
     root = zarr.open_group(store, "r+")
     store.calls.clear()
-    with batch(root) as same:
+    with root.batch() as same:
         assert same is root
         for number in range(count):
             array = root.create_array(f"b/{number}", shape=2)
@@ -368,9 +368,9 @@ def test_a_batch_reads_and_writes_consolidated_metadata_once(zarr_format, count)
 
 
 def test_an_empty_batch_and_one_without_consolidated_metadata_write_nothing(store):
-    with batch(zarr.open_group(store, "r+")):
+    with zarr.open_group(store, "r+").batch():
         pass
-    with batch(zarr.create_group(zarr.MemoryStore())) as group:
+    with zarr.create_group(zarr.MemoryStore()).batch() as group:
         group.create_group("x")
     assert store.keys("update") == []
     assert list(group) == ["x"]
@@ -382,7 +382,7 @@ def test_a_batch_that_raises_writes_what_was_stored(zarr_format):
     root = zarr.open_group(store, "r+")
 
     def create():
-        with batch(root):
+        with root.batch():
             root.create_array("b", shape=2)
             root.create_array("c", data=["x"], dtype="int8")
 
@@ -394,7 +394,7 @@ def test_a_batch_that_raises_writes_what_was_stored(zarr_format):
 
 def test_lookups_in_a_batch_find_its_changes(store):
     root = zarr.open_group(store, "r+", use_consolidated=True)
-    with batch(root):
+    with root.batch():
         root.create_array("b", shape=2)
         assert "b" in root
         root["b"].attrs["n"] = 3
@@ -411,8 +411,8 @@ def test_lookups_in_a_batch_find_its_changes(store):
 
 def test_nested_batches_of_a_thread_write_once(store):
     root = zarr.open_group(store, "r+")
-    with batch(root):
-        with batch(root["g"]) as child:
+    with root.batch():
+        with root["g"].batch() as child:
             child.create_group("x")
         assert store.keys("update").count("zarr.json") == 0
     assert store.keys("update").count("zarr.json") == 1
@@ -428,7 +428,7 @@ def test_concurrent_batches_lose_no_changes(zarr_format, handles):
     def work(number):
         root = shared if handles == "one" else zarr.open_group(store, "r+")
         for attempt in range(3):
-            with batch(root):
+            with root.batch():
                 root["a"].attrs[f"{number}"] = attempt
                 for name in range(4):
                     root.create_array(f"own/{number}/{attempt}/{name}", shape=1)
@@ -444,7 +444,7 @@ def test_concurrent_batches_lose_no_changes(zarr_format, handles):
 
 def test_threads_within_a_batch_take_part(store):
     root = zarr.open_group(store, "r+")
-    with batch(root), ThreadPoolExecutor(4) as pool:
+    with root.batch(), ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda number: root.create_group(f"n{number}"), range(20)))
     assert store.keys("update").count("zarr.json") == 1
     assert in_step(store)
@@ -454,7 +454,7 @@ def test_a_batch_whose_group_was_removed_raises(store):
     root = zarr.open_group(store, "r+")
 
     def change():
-        with batch(root):
+        with root.batch():
             root.create_group("b")
             zarr.remove(store)
 

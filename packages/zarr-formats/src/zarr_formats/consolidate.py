@@ -5,7 +5,6 @@ Specification: v3.1, "Additional fields".
 
 from __future__ import annotations
 
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from zarr_core.metadata.group import ConsolidatedMetadata, without_copies
 from zarr_core.optional import reporter_for, with_advice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Literal
 
     from zarr_core import Group, Store, StoreLike
@@ -230,42 +229,6 @@ def _documents(group: Group, progress: Callable[[Any], object] | bool | None) ->
             reporter.advance(1)
         reporter.end()
     return documents
-
-
-@contextmanager
-def batch(group: Group) -> Iterator[Group]:
-    """Write consolidated metadata once, for all changes within a block.
-
-    Otherwise, every creation, removal and change of metadata through a group that was opened
-    with consolidated metadata writes all of it, which takes time proportional to the number of
-    nodes.
-
-    Notes
-    -----
-    Nodes and attributes themselves are stored immediately.  The consolidated metadata is
-    written when the block ends, also after an exception; it then lists the nodes that were
-    created before.  Changes by other writers are kept.  Until then, readers of the consolidated
-    metadata do not see the changes.  If the process is killed within the block,
-    :func:`zarr_core.consolidate_metadata` repairs it.
-
-    The block applies to all nodes that were opened through the same consolidated metadata, in
-    all threads of the process.  It has no effect on a group without consolidated metadata.
-
-    Examples
-    --------
-    >>> import zarr_core as zarr
-    >>> from zarr_formats.consolidate import batch
-    >>> root = zarr.consolidate_metadata(zarr.create_group().store)
-    >>> with batch(root):
-    ...     for name in ("x", "y", "z"):
-    ...         array = root.create_array(name, shape=10)
-    ...         array.attrs["units"] = "m"
-    >>> [name for name in zarr.open_consolidated(root.store)]
-    ['x', 'y', 'z']
-    """
-    consolidated = group.stored.consolidated
-    with nullcontext() if consolidated is None else consolidated.batch():
-        yield group
 
 
 def require_consolidating(store: Store) -> None:

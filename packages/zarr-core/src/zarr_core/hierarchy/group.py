@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -318,6 +318,40 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
                 if metadata is None:  # otherwise another writer has created the member
                     raise
         return self._node(path, metadata), False
+
+    @contextmanager
+    def batch(self) -> Iterator[Self]:
+        """Write consolidated metadata once, for all changes within a block.
+
+        Otherwise, every creation, removal and change of metadata through a group that was opened
+        with consolidated metadata writes all of it, which takes time proportional to the number of
+        nodes.
+
+        Notes
+        -----
+        Nodes and attributes themselves are stored immediately.  The consolidated metadata is
+        written when the block ends, also after an exception; it then lists the nodes that were
+        created before.  Changes by other writers are kept.  Until then, readers of the consolidated
+        metadata do not see the changes.  If the process is killed within the block,
+        :func:`zarr_core.consolidate_metadata` repairs it.
+
+        The block applies to all nodes that were opened through the same consolidated metadata, in
+        all threads of the process.  It has no effect on a group without consolidated metadata.
+
+        Examples
+        --------
+        >>> import zarr_core as zarr
+        >>> root = zarr.consolidate_metadata(zarr.create_group().store)
+        >>> with root.batch():
+        ...     for name in ("x", "y", "z"):
+        ...         array = root.create_array(name, shape=10)
+        ...         array.attrs["units"] = "m"
+        >>> [name for name in zarr.open_consolidated(root.store)]
+        ['x', 'y', 'z']
+        """
+        consolidated = self.stored.consolidated
+        with nullcontext() if consolidated is None else consolidated.batch():
+            yield self
 
     # --- moving and removing ---
 
