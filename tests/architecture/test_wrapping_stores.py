@@ -23,8 +23,6 @@ class Odd(MemoryStore):
         metadata_first=True,
         supports_consolidated_metadata=False,
         batch_nbytes=5,
-        opening_nbytes=6,
-        gap_nbytes=7,
         endpoint="elsewhere",
     )
 
