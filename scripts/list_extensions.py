@@ -33,7 +33,7 @@ GROUPS = {
 }
 
 NAMES = [
-    "extensions", "extras", "arguments", "numcodecs_ids", "url_chains", "file_suffixes",
+    "core_entry_points", "extensions", "extras", "arguments", "numcodecs_ids", "url_chains", "file_suffixes",
     "functions", "other_objects", "detection_order", "metadata_keys", "conflicts",
     "format_extensions",
 ]  # fmt: skip
@@ -51,6 +51,9 @@ def tables() -> dict[str, Any]:
         groups = content["project"].get("entry-points", {})
         if name == "zarr-core":
             formats += groups["zarr_core.format"].values()
+            found["core_entry_points"] = {
+                group.removeprefix("zarr_core."): targets for group, targets in groups.items()
+            }
             continue
         kinds: dict[str, set[str]] = {}
         for group, lines in groups.items():
