@@ -4,7 +4,7 @@ The file ``known_extensions.json`` of the core contains the names of extensions,
 of distributions, what formats declare, and what the arguments of the core select.  The core
 needs them for extensions that are not installed, or not imported yet.  They are read from the entry points in
 ``packages/*/pyproject.toml``, the tables ``[tool.zarr-core]`` there, and the classes of formats.
-``published_extensions.toml`` beside it has the extensions of distributions of others.
+``published_extensions.toml`` of zarr-compat has the extensions of distributions of others.
 
 Run it without arguments to write the file, with ``--check`` to compare, with ``--published`` to
 update ``published_extensions.toml`` from the distributions that are installed.
@@ -24,7 +24,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "packages/zarr-core/src/zarr_core/registry/known_extensions.json"
 
-PUBLISHED = FILE.with_name("published_extensions.toml")
+PUBLISHED = ROOT / "packages/zarr-compat/src/zarr_compat/published_extensions.toml"
 GROUPS = {
     "zarr.codecs": "zarr.codec",
     "zarr.data_type": "zarr.data_type",
