@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-FILE = ROOT / "packages/zarr-core/src/zarr_core/registry/known_extensions.json"
+FILE = ROOT / "packages/zarr-core/src/zarr_core/known_extensions.json"
 
 PUBLISHED = ROOT / "packages/zarr-compat/src/zarr_compat/published_extensions.toml"
 GROUPS = {
@@ -74,6 +74,7 @@ def tables() -> dict[str, Any]:
         found["numcodecs_ids"] |= own.get("numcodecs", {})
         for function, target in own.get("functions", {}).items():
             found["functions"][function] = (name, target)
+        found["format_extensions"] |= own.get("format-extensions", {})
         found["other_objects"] |= own.get("other-objects", {})
         if "locations" in own:
             found["url_chains"] = own["locations"]["url-chains"]
@@ -86,7 +87,6 @@ def tables() -> dict[str, Any]:
         found["metadata_keys"][format_.name] = format_.metadata_keys
         for other, keys in format_.conflicting_formats.items():
             found["conflicts"][other] = (format_.name, *keys)
-        found["format_extensions"] |= format_.own_extensions
     return found
 
 

@@ -13,9 +13,9 @@ from zarr_core.extension import (
     Format,
 )
 from zarr_core.formats.v3 import V3
+from zarr_core.known_extensions import CORE_ENTRY_POINTS
 from zarr_core.registry import discovery
 from zarr_core.registry.extension_points import EXTENSION_POINTS, get_extension_point
-from zarr_core.registry.known_extensions import CORE_ENTRY_POINTS
 from zarr_core.registry.provider import Provider
 from zarr_core.stores.memory import MemoryStore
 

@@ -18,13 +18,13 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.v3 import has_version_uri, metadata_key
 from zarr_core.interfaces.metadata_document import read_metadata
+from zarr_core.known_extensions import CONFLICTS, DETECTION_ORDER, METADATA_KEYS
 from zarr_core.location import Location
 from zarr_core.messages import warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.discovery import is_provided, usable_names
 from zarr_core.registry.hints import requirement
-from zarr_core.registry.known_extensions import CONFLICTS, DETECTION_ORDER, METADATA_KEYS
 from zarr_core.registry.overrides import cache_key
 from zarr_core.registry.provider import registry_cache
 from zarr_core.registry.resolve import format_named, format_provider, formats_without

@@ -61,12 +61,6 @@ class Format(ABC):
     among them, its nodes may overwrite those of this format.
     """
 
-    own_extensions: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Names of extensions that exist in this format only, and what to do instead.
-
-    Version 3 rejects them.  A name that ends in ``*`` matches all names with that prefix.
-    """
-
     implicit_groups: ClassVar[bool] = False
     """Whether parent groups exist implicitly, so that they are not created."""
 

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 from zarr_core import __version__
 from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
+from zarr_core.known_extensions import CORE_ENTRY_POINTS
 from zarr_core.registry.entry_points import installed_entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
-from zarr_core.registry.known_extensions import CORE_ENTRY_POINTS
 from zarr_core.registry.overrides import overrides
 from zarr_core.registry.provider import (
     DISTRIBUTION,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
+from zarr_core.known_extensions import EXTENSIONS, EXTRAS
 from zarr_core.messages import shorten
 from zarr_core.optional import optional_function
 from zarr_core.registry import hooks
 from zarr_core.registry.discovery import providers, usable_names
 from zarr_core.registry.extension_points import get_extension_point
-from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
 from zarr_core.registry.provider import is_disabled
 
 if TYPE_CHECKING:

@@ -64,7 +64,6 @@ class N5(Format):
     metadata_keys: ClassVar[tuple[str, ...]] = detection_keys
     detection_priority: ClassVar[int] = 60
     conflicting_formats: ClassVar[Mapping[str, tuple[str, str]]] = {"v2": (_DOCUMENT, _DOCUMENT)}
-    own_extensions: ClassVar[Mapping[str, str]] = {"n5": "", "n5.*": ""}
     implicit_groups: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition("n5")
     # The one compression that all libraries of N5 have, and that notices damage.
