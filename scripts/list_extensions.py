@@ -4,7 +4,7 @@ The file ``known_extensions.json`` of the core contains the names of extensions,
 of distributions, what formats declare, and what the arguments of the core select.  The core
 needs them for extensions that are not installed, or not imported yet.  They are read from the entry points in
 ``packages/*/pyproject.toml``, the tables ``[tool.zarr-core]`` there, and the classes of formats.
-``published_extensions.toml`` beside it has the extensions of distributions of others.
+``published_extensions.toml`` of zarr-compat has the extensions of distributions of others.
 
 Run it without arguments to write the file, with ``--check`` to compare, with ``--published`` to
 update ``published_extensions.toml`` from the distributions that are installed.
@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-FILE = ROOT / "packages/zarr-core/src/zarr_core/registry/known_extensions.json"
+FILE = ROOT / "packages/zarr-core/src/zarr_core/known_extensions.json"
 
-PUBLISHED = FILE.with_name("published_extensions.toml")
+PUBLISHED = ROOT / "packages/zarr-compat/src/zarr_compat/published_extensions.toml"
 GROUPS = {
     "zarr.codecs": "zarr.codec",
     "zarr.data_type": "zarr.data_type",
@@ -33,7 +33,7 @@ GROUPS = {
 }
 
 NAMES = [
-    "extensions", "extras", "arguments", "url_chains", "file_suffixes",
+    "core_entry_points", "extensions", "extras", "arguments", "url_chains", "file_suffixes",
     "functions", "other_objects", "detection_order", "metadata_keys", "format_extensions",
 ]  # fmt: skip
 """The members of the file, in this order; the module beside it describes them."""
@@ -50,6 +50,9 @@ def tables() -> dict[str, Any]:
         groups = content["project"].get("entry-points", {})
         if name == "zarr-core":
             formats += groups["zarr_core.format"].values()
+            found["core_entry_points"] = {
+                group.removeprefix("zarr_core."): targets for group, targets in groups.items()
+            }
             continue
         kinds: dict[str, set[str]] = {}
         for group, lines in groups.items():
@@ -69,6 +72,7 @@ def tables() -> dict[str, Any]:
         found["arguments"] |= own.get("arguments", {})
         for function, target in own.get("functions", {}).items():
             found["functions"][function] = (name, target)
+        found["format_extensions"] |= own.get("format-extensions", {})
         found["other_objects"] |= own.get("other-objects", {})
         if "locations" in own:
             found["url_chains"] = own["locations"]["url-chains"]
@@ -79,7 +83,6 @@ def tables() -> dict[str, Any]:
     found["detection_order"] = tuple(format_.name for format_ in classes)
     for format_ in classes:
         found["metadata_keys"][format_.name] = format_.metadata_keys
-        found["format_extensions"] |= format_.own_extensions
     return found
 
 

@@ -11,6 +11,7 @@ from waits import PATIENCE
 from zarr_core import threads
 from zarr_core.engine.scratch import MemoryLimiter
 from zarr_core.extension import Store, StoreError
+from zarr_stores.object.interruptible import call_interruptibly
 
 
 @contextmanager
@@ -158,9 +159,9 @@ def test_an_interruptible_call_returns_and_raises_as_the_function(from_main):
         raise StoreError("it is full")
 
     def calls():
-        found.append(threads.call_interruptibly(lambda: 7, "seven"))
+        found.append(call_interruptibly(lambda: 7, "seven"))
         with pytest.raises(StoreError, match="it is full"):
-            threads.call_interruptibly(fail, "nothing")
+            call_interruptibly(fail, "nothing")
 
     if from_main:
         calls()
@@ -179,7 +180,7 @@ def test_an_interruptible_call_ends_while_the_function_waits():
         release.wait(PATIENCE)
 
     with interrupt_when(asked):
-        threads.call_interruptibly(work, "an answer")
+        call_interruptibly(work, "an answer")
     assert not release.is_set()
     release.set()
 

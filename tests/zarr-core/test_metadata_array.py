@@ -182,7 +182,7 @@ def test_a_changed_shape_is_validated(shape):
 
 def test_consolidated_metadata_can_be_given_and_taken():
     original = DOCUMENTS["group-attributes"]
-    copies = ConsolidatedMetadata.from_documents({"a": GroupMetadata().to_json()})
+    copies = ConsolidatedMetadata({"a": GroupMetadata().to_json()})
     consolidated = GroupMetadata.from_json(original).replace(consolidated=copies)
     assert consolidated.to_json()["consolidated_metadata"] == {
         "kind": "inline",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from zarr_core import strictjson
 from zarr_core.errors import MetadataValidationError
 from zarr_core.metadata.group import ConsolidatedMetadata, GroupMetadata
+from zarr_formats.consolidated_view import consolidated_documents
 
 ARRAY = {
     "zarr_format": 3,
@@ -31,8 +32,8 @@ DOCUMENTS = {"b": GROUP, "a": ARRAY, "b/c": ARRAY, "b/c2": GROUP}
 
 def test_writing_depends_on_the_documents_alone():
     backwards = dict(reversed(DOCUMENTS.items()))
-    one = ConsolidatedMetadata.from_documents(DOCUMENTS).to_json()
-    other = ConsolidatedMetadata.from_documents(backwards).to_json()
+    one = consolidated_documents(DOCUMENTS).to_json()
+    other = consolidated_documents(backwards).to_json()
     assert json.dumps(one) == json.dumps(other)
     assert list(one["metadata"]) == ["a", "b", "b/c", "b/c2"]
 
@@ -42,12 +43,12 @@ def test_copies_are_not_copied_again():
         **GROUP,
         "consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": {}},
     }
-    assert ConsolidatedMetadata.from_documents({"b": nested}).entries == {"b": GROUP}
+    assert consolidated_documents({"b": nested}).entries == {"b": GROUP}
 
 
 def test_paths_are_those_of_the_documents_whatever_they_hold():
     broken = {"zarr_format": 3, "node_type": "banana"}
-    consolidated = ConsolidatedMetadata.from_documents({**DOCUMENTS, "bad": broken})
+    consolidated = consolidated_documents({**DOCUMENTS, "bad": broken})
     assert list(consolidated.entries) == ["a", "b", "b/c", "b/c2", "bad"]
 
 

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 import zarr_core as zarr
+from zarr_core.known_extensions import FUNCTIONS
 from zarr_core.optional import optional_function
-from zarr_core.registry.known_extensions import FUNCTIONS
 
 NAMES = [name for name in FUNCTIONS if name in zarr.__all__]
 

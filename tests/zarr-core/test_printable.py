@@ -8,6 +8,7 @@ import zarr_core as zarr
 from growth import LIMIT, growth
 from hypothesis import given
 from hypothesis import strategies as st
+from zarr_cli.output import escape_json
 from zarr_core.errors import (
     ChunkDecodeError,
     ExtensionConfigurationError,
@@ -23,7 +24,6 @@ from zarr_core.errors import (
 )
 from zarr_core.messages import (
     escape_controls,
-    escape_json,
     format_bytes,
     listed,
     pluralize,

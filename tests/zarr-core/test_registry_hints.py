@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import zarr_core as zarr
+from zarr_compat import foreign_extensions
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
 from zarr_core.registry import discovery, hints
@@ -114,7 +115,7 @@ def test_the_formats_that_exist_are_listed(version):
     ],
 )
 def test_published_packages_are_named(monkeypatch, kind, name, command):
-    monkeypatch.setattr(hints, "installed_entry_points", lambda prefix: ())  # none is installed
+    monkeypatch.setattr(foreign_extensions, "installed_entry_points", lambda prefix: ())
     with config.set(disabled_plugins={"*"}):
         hint = install_hint(kind, name)
     assert f"A package with it has been published: pip install {command}" in hint

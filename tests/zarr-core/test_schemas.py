@@ -14,9 +14,9 @@ from zarr_core.data_types.floating import Floating
 from zarr_core.data_types.integer import Integer
 from zarr_core.data_types.raw import RawBits
 from zarr_core.definition import ExtensionDefinition
+from zarr_core.known_extensions import CORE_ENTRY_POINTS
 from zarr_core.metadata.node import node_from_json, parse_stored, valid_node
 from zarr_core.metadata.schema import Schema
-from zarr_core.registry.discovery import ENTRY_POINTS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "schemas" / "examples"
@@ -47,7 +47,9 @@ def read(name):
 
 def data_type(definition):
     family = DATA_TYPES.get(definition.name.rstrip("0123456789"))
-    ours = definition.name in ENTRY_POINTS["data_type"] or family is RawBits  # not int2, int4 ...
+    ours = (
+        definition.name in CORE_ENTRY_POINTS["data_type"] or family is RawBits
+    )  # not int2, int4 ...
     return family.from_definition(definition) if family and ours else None
 
 

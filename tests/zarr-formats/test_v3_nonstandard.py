@@ -12,7 +12,7 @@ from zarr_core.errors import (
     MetadataError,
     MetadataValidationError,
 )
-from zarr_core.registry.known_extensions import FUNCTIONS
+from zarr_core.known_extensions import FUNCTIONS
 
 
 def stored(changes, **options):

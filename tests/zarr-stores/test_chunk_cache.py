@@ -1,6 +1,5 @@
 """Decoded chunks that are kept in memory."""
 
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -265,21 +264,6 @@ def test_damage_is_an_error_and_not_kept(store):
     assert np.array_equal(array[...], DATA)
 
 
-def test_the_setting_applies_to_all_arrays():
-    pool = CachePool(10**6)
-    store = Counting()
-    with zarr.config.set(chunk_cache=pool):
-        array = zarr.create_array(store, data=DATA, chunks=(16, 16))
-        assert np.array_equal(array[...], DATA)
-        store.reads = 0
-        assert np.array_equal(zarr.open(store)[...], DATA)
-        assert store.reads == 0
-        assert array.store.inner is store
-    assert zarr.open(store).store is store
-    with pytest.raises(ValueError, match=r"such as CachePool\(2\*\*30\), not 100"):
-        zarr.config.set(chunk_cache=100)
-
-
 def test_a_pool_can_have_values_and_chunks(tmp_path):
     pool = CachePool(10**6)
     zarr.create_array(tmp_path, data=DATA, chunks=(16, 16))
@@ -290,16 +274,3 @@ def test_a_pool_can_have_values_and_chunks(tmp_path):
     assert DATA.nbytes < pool.cache_info().nbytes < 10**6
     array[...] = DATA + 1
     assert np.array_equal(array[...], DATA + 1)
-
-
-def test_without_zarr_stores_the_error_says_what_to_install(monkeypatch):
-    for name in [name for name in sys.modules if name.partition(".")[0] == "zarr_stores"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "zarr_stores", None)
-    zarr.create_array(memory := MemoryStore(), data=[1])
-    words = r"config.set\(chunk_cache=...\) needs zarr-stores.*pip"
-    with (
-        zarr.config.set(chunk_cache=CachePool(10)),
-        pytest.raises(ModuleNotFoundError, match=words),
-    ):
-        zarr.open(memory)

@@ -12,6 +12,7 @@ import zarr_core
 from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core import MemoryStore
+from zarr_stores.cache.chunk_cache import ChunkCacheStore
 from zarr_stores.cache.lru_cache import CachePool
 from zarr_xarray import Appender, append, to_zarr
 
@@ -525,9 +526,9 @@ def test_given_stores_stay_open_with_a_cache_of_chunks():
 
     store = Remote()
     data = xr.Dataset({"a": ("t", [1.0])}, coords={"t": [0]})
-    with zarr_core.config.set(chunk_cache=CachePool(1 << 20)):
-        append(data, store, "t")
-        to_zarr(data, store, group="b")
-        with xr.open_dataset(store, engine="zarr_core", group="b") as ds:
-            ds.load()
+    cached = ChunkCacheStore(store, CachePool(1 << 20))
+    append(data, cached, "t")
+    to_zarr(data, cached, group="b")
+    with xr.open_dataset(cached, engine="zarr_core", group="b") as ds:
+        ds.load()
     assert not closed

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
@@ -40,9 +42,19 @@ def print_json(document: Any) -> None:
     NaN and infinities, which attributes of version 2 may contain, are printed as strings.
     Control characters are escaped, also those that JSON permits in strings.
     """
-    from zarr_core.messages import escape_json
-
     click.echo(escape_json(json_text(replace_non_finite(document))))
+
+
+def escape_json(text: str) -> str:
+    r"""Escape control characters in a JSON text as ``\u``; its value is unchanged.
+
+    Keeps line breaks, which are only between tokens.
+    """
+
+    def escape(match: re.Match[str]) -> str:
+        return match[0] if escape_text(match[0]) == match[0] else json.dumps(match[0])[1:-1]
+
+    return re.sub(r"[^\n\r\t -~]", escape, text)
 
 
 def replace_non_finite(value: Any) -> Any:
@@ -58,8 +70,6 @@ def replace_non_finite(value: Any) -> Any:
 
 def json_text(document: Any, indent: str = "") -> str:
     """Return a document as JSON text, with values that fit into a line on one line."""
-    import json
-
     line = json.dumps(document, ensure_ascii=False, allow_nan=False)
     if len(indent) + len(line) <= _JSON_WIDTH or not document:
         return line

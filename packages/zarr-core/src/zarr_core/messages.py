@@ -6,14 +6,13 @@ set its title, or hide and reorder other text.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
 # Control characters (C0, DEL, C1), marks of bidirectional text, line and paragraph separators,
 # surrogates and invisible characters.  Joiners (U+200C, U+200D) are part of Persian, Hindi and
@@ -42,19 +41,7 @@ def escape_controls(text: str, keep: str = "") -> str:
     >>> escape_controls("a\x1b[2Jb")
     'a\\x1b[2Jb'
     """
-    return _escape(text, keep, ascii)
-
-
-def escape_json(text: str) -> str:
-    r"""Escape control characters in a JSON text as ``\u``; its value is unchanged.
-
-    Keeps line breaks, which are only between tokens.
-    """
-    return _escape(text, "\n\r\t", json.dumps)
-
-
-def _escape(text: str, keep: str, quote: Callable[[str], str]) -> str:
-    return _CONTROL.sub(lambda match: match[0] if match[0] in keep else quote(match[0])[1:-1], text)
+    return _CONTROL.sub(lambda match: match[0] if match[0] in keep else ascii(match[0])[1:-1], text)
 
 
 def shorten(text: str, max_length: int = _LENGTH) -> str:

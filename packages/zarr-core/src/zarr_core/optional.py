@@ -8,7 +8,7 @@ from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from zarr_core.registry.known_extensions import FUNCTIONS
+from zarr_core.known_extensions import FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

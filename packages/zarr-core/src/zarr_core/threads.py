@@ -312,8 +312,8 @@ def waiting(what: object = None) -> Iterator[None]:
     If the call is interrupted, it does not wait for the end of the block, where :class:`Abandoned`
     is raised.  ``what`` is for messages to the user.
 
-    In the main thread, an interrupt ends the block only if it waits in Python; see
-    :func:`call_interruptibly`.
+    In the main thread, an interrupt ends the block only if it waits in Python; compiled code that
+    waits for a server is called with :func:`call_for`.
     """
     thread, call = get_ident(), _local.call
     if call is not None:
@@ -346,27 +346,6 @@ def longest_wait() -> tuple[float, str] | None:
     """Return the seconds for which a thread has been waiting, and for what; None if none waits."""
     oldest = min(list(_waits.values()), key=itemgetter(0), default=None)
     return None if oldest is None else (monotonic() - oldest[0], str(oldest[1]))
-
-
-def call_interruptibly(work: Callable[[], R], what: object) -> R:
-    """Call a function that waits for a server in compiled code, which ignores interrupts.
-
-    In the main thread, the function is called in another thread, and an interrupt ends only the
-    waiting.  Therefore it must not use memory that others may change or reuse meanwhile.  ``what``
-    is what is waited for, for messages.
-    """
-    if not _is_main():
-        with waiting(what):
-            return work()
-    results: list[R] = []
-
-    def run() -> None:
-        with waiting():
-            results.append(work())
-
-    with waiting(what):
-        call_for(None, run)
-    return results[0]
 
 
 def call_for(seconds: float | None, work: Callable[[], None]) -> bool:

@@ -14,8 +14,9 @@ from zarr_core.extension import strictjson
 from zarr_core.formats.walk import walk
 from zarr_core.hierarchy.node import update_metadata
 from zarr_core.messages import listed
-from zarr_core.metadata.group import ConsolidatedMetadata, without_copies
 from zarr_core.optional import reporter_for, with_advice
+
+from zarr_formats.consolidated_view import consolidated_documents, without_copies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -114,7 +115,7 @@ def consolidate_metadata(
     update_metadata(
         group,
         lambda metadata: metadata.replace(
-            consolidated=ConsolidatedMetadata.from_documents(_documents(group, progress))
+            consolidated=consolidated_documents(_documents(group, progress))
         ),
     )
     return open_group(group, "r+", zarr_format=zarr_format)

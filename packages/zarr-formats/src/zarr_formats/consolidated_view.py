@@ -18,7 +18,7 @@ from zarr_core.extension import GroupMetadata, Location, key_lock
 from zarr_core.metadata.group import ConsolidatedMetadata
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from zarr_core.extension import JSON, Format, Store
     from zarr_core.interfaces.format import NodeMetadata
@@ -159,7 +159,7 @@ class IndexedView:
                 entries.pop(path, None)
             else:
                 documents = {path: self._format.to_json(node)}
-                entries |= ConsolidatedMetadata.from_documents(documents).entries
+                entries |= consolidated_documents(documents).entries
         return replace(metadata, entries=entries)
 
     def _node(self, relative: str, entry: JSON) -> NodeMetadata:
@@ -196,3 +196,29 @@ class IndexedView:
 def _with_groups(path: str) -> Iterator[str]:
     """A path below a group, after the paths of the groups above it."""
     return accumulate(path.split("/"), "{}/{}".format)
+
+
+def consolidated_documents(documents: Mapping[str, JSON]) -> ConsolidatedMetadata:
+    """Create consolidated metadata from documents by path relative to the group.
+
+    Paths are sorted.  Copies of groups do not contain consolidated metadata.
+    """
+    return ConsolidatedMetadata(
+        {path: without_copies(documents[path]) for path in sorted(documents)}
+    )
+
+
+# Members with consolidated metadata, in version 3 or 2.
+_COPIES = ("consolidated_metadata", ".zmetadata")
+
+
+def without_copies(document: JSON) -> JSON:
+    """A document of a node without consolidated metadata."""
+    if not isinstance(document, dict):
+        return document
+    # zarr-python 3 also leaves an empty one in the copies of groups of version 2.
+    return {
+        name: without_copies(value) if name == ".zgroup" else value
+        for name, value in document.items()
+        if name not in _COPIES
+    }

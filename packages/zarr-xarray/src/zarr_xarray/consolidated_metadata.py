@@ -13,13 +13,14 @@ from zarr_core import MemoryStore, consolidate_metadata, create_group
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import GroupMetadata, Location, NodeNotFoundError, strictjson
 from zarr_core.interfaces.metadata_document import read_metadata_from
-from zarr_core.metadata.group import ConsolidatedMetadata
+from zarr_core.optional import optional_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from zarr_core.extension import JSON, ArrayMetadata, Buffers, ByteReader, Format, Store
     from zarr_core.hierarchy.rollback import Rollback
+    from zarr_core.metadata.group import ConsolidatedMetadata
 
     Copies = dict[str, JSON]
 
@@ -133,7 +134,10 @@ class ConsolidatedCopies:
         return self.format.read(self.store, f"{self.root}/{relative}".strip("/"))
 
     def _consolidated(self) -> ConsolidatedMetadata:
-        return ConsolidatedMetadata.from_documents(self._nodes)
+        consolidated: ConsolidatedMetadata = optional_function("consolidated documents")(
+            self._nodes
+        )
+        return consolidated
 
     def _change(self, copies: Copies) -> bool:
         for key in [key for key in copies if self._is_removed(key)]:

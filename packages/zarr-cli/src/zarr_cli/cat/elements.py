@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import escape_controls
-from zarr_core.messages import escape_json
+
+from zarr_cli.output import escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -148,19 +148,22 @@ class StoredGroup(StoredNode[GroupMetadata]):
         """Metadata of the group or a node below it; None if there is none."""
         consolidated = self.consolidated
         if consolidated is not None and consolidated.is_current and path != self.path:
-            return consolidated.node(path)
+            node: NodeMetadata | None = consolidated.node(path)
+            return node
         return self.format.read(self.store, path)
 
     def children(self, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Names and metadata of the nodes directly below a group, sorted by name."""
         if self.consolidated is not None and self.consolidated.is_current:
-            return self.consolidated.children(path)
+            children: Iterator[tuple[str, NodeMetadata]] = self.consolidated.children(path)
+            return children
         return self.format.children(self.store, path)
 
     def child_names(self, path: str) -> Iterator[str]:
         """Names of the nodes directly below a group, sorted; also of those with damaged metadata."""
         if self.consolidated is not None and self.consolidated.is_current:
-            return self.consolidated.child_names(path)
+            names: Iterator[str] = self.consolidated.child_names(path)
+            return names
         return self.format.child_names(self.store, path)
 
     def with_metadata(self, metadata: GroupMetadata) -> Self:

@@ -13,12 +13,12 @@ from zarr_core.errors import (
     is_ordinary_error,
     reason,
 )
+from zarr_core.known_extensions import DETECTION_ORDER, METADATA_KEYS
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.discovery import is_provided, usable_names
 from zarr_core.registry.hints import requirement
-from zarr_core.registry.known_extensions import DETECTION_ORDER, METADATA_KEYS
 from zarr_core.registry.overrides import cache_key
 from zarr_core.registry.provider import registry_cache
 from zarr_core.registry.resolve import format_named, format_provider, formats_without

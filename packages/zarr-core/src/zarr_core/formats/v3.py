@@ -22,6 +22,7 @@ from zarr_core.errors import (
 from zarr_core.formats.unmanaged_keys import without_chunks
 from zarr_core.interfaces.format import Format, M, store_new
 from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
+from zarr_core.known_extensions import FORMAT_EXTENSIONS
 from zarr_core.location import Location
 from zarr_core.metadata.array import ArrayMetadata, additional
 from zarr_core.metadata.group import GroupMetadata
@@ -35,7 +36,6 @@ from zarr_core.metadata.validation import (
 from zarr_core.names import is_node_name, is_reserved_name, name_problem
 from zarr_core.registry.discovery import is_provided, usable_names
 from zarr_core.registry.hints import install_hint
-from zarr_core.registry.known_extensions import FORMAT_EXTENSIONS
 from zarr_core.registry.resolve import formats_without
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from zarr_core.config import config
 from zarr_core.errors import StoreError
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store, store_from_object
@@ -107,9 +106,6 @@ def resolve_store_path(
         resolve_pipeline = optional_function("open(PLACE|scheme:path)")
         resolved = resolve_pipeline(store, read_only, options, _from_path)
     opened, above = resolved or (_store_of(store, read_only, options), "")
-    if config.settings.chunk_cache is not None:
-        with_cache = optional_function("config.set(chunk_cache=...)")
-        opened = with_cache(opened, config.settings.chunk_cache)
     return opened, join(above, path) if above else path
 
 
@@ -138,8 +134,8 @@ def _store_of(location: Any, read_only: bool, options: dict[str, Any]) -> Store:
         if isinstance(text, str):
             return _from_path(text, read_only, options)
         raise StoreError("a path must be a string, not bytes", store=repr(text))
+    from zarr_core.known_extensions import OTHER_OBJECTS
     from zarr_core.registry.hints import requirement
-    from zarr_core.registry.known_extensions import OTHER_OBJECTS
 
     advice = next((OTHER_OBJECTS[name] for name in modules if name in OTHER_OBJECTS), "")
     if isinstance(location, Mapping) and not advice:
@@ -180,8 +176,8 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
     # For speed: other suffixes do not need the installed stores.
     if suffix not in ("", ".zarr"):
         _check_metadata_key(text)
+        from zarr_core.known_extensions import FILE_SUFFIXES
         from zarr_core.registry.discovery import is_provided  # slow to import
-        from zarr_core.registry.known_extensions import FILE_SUFFIXES
 
         name = suffix[1:]
         # Without its distribution, a directory of that name would be created.
@@ -201,8 +197,8 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
 
 def _from_url(url: str, read_only: bool, options: dict[str, Any]) -> Store:
     """Open the store that the scheme of a URL names."""
+    from zarr_core.known_extensions import URL_CHAINS
     from zarr_core.registry.discovery import is_provided  # slow to import
-    from zarr_core.registry.known_extensions import URL_CHAINS
 
     scheme, _, rest = url.partition("://")
     name = scheme = scheme.lower()  # RFC 3986, 3.1: case does not matter
@@ -216,7 +212,7 @@ def _from_url(url: str, read_only: bool, options: dict[str, Any]) -> Store:
 
 def _check_metadata_key(text: str) -> None:
     """Reject the path of a metadata document, which users may confuse with its node."""
-    from zarr_core.registry.known_extensions import METADATA_KEYS
+    from zarr_core.known_extensions import METADATA_KEYS
 
     directory, name = os.path.split(text)
     if any(name in keys for keys in METADATA_KEYS.values()) and os.path.isfile(text):

@@ -7,7 +7,6 @@ the common metadata model.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from zarr_core.interfaces.store import SetIfMissing
@@ -15,7 +14,7 @@ from zarr_core.names import is_path_part
 from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from zarr_core.definition import JSON, ExtensionDefinition
@@ -58,12 +57,6 @@ class Format(ABC):
     """Formats of which a node may have metadata documents, too, and which are preferred.
 
     If version 3 is among them, its nodes may overwrite those of this format.
-    """
-
-    own_extensions: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Names of extensions that exist in this format only, and what to do instead.
-
-    Version 3 rejects them.  A name that ends in ``*`` matches all names with that prefix.
     """
 
     implicit_groups: ClassVar[bool] = False

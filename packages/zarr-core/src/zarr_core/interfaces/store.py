@@ -80,10 +80,6 @@ class StoreTraits(NamedTuple):
     """Whether consolidated metadata may be stored; not in a store that versions all documents."""
     batch_nbytes: int = 0
     """Bytes of small values that :meth:`Store.set_values` should store together; 0 for none."""
-    opening_nbytes: int = 0
-    """Bytes that the request of :meth:`Store.open_value` reads without ``first``; for plans."""
-    gap_nbytes: int = ByteReader.gap_nbytes
-    """The attribute ``gap_nbytes`` of readers of its values; for plans."""
     endpoint: Hashable = None
     """Distinguishes locations with equal URLs, such as an endpoint; None if URLs suffice."""
     files: FileLayout | None = None

@@ -12,8 +12,6 @@ from zarr_core.metadata.array import additional, in_order_of
 from zarr_core.metadata.validation import GROUP_MEMBERS, check_document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from zarr_core.definition import JSON
     from zarr_core.location import Location
 
@@ -32,14 +30,6 @@ class ConsolidatedMetadata:
 
     entries: dict[str, JSON]
     envelope: dict[str, JSON] | None = field(default=None, repr=False, compare=False)
-
-    @classmethod
-    def from_documents(cls, documents: Mapping[str, JSON]) -> ConsolidatedMetadata:
-        """Create an instance from documents by path relative to the group.
-
-        Paths are sorted.  Copies of groups do not contain consolidated metadata.
-        """
-        return cls({path: without_copies(documents[path]) for path in sorted(documents)})
 
     def to_json(self) -> dict[str, JSON]:
         """Return the member ``consolidated_metadata``."""
@@ -135,19 +125,3 @@ class GroupMetadata:
             member["metadata"] = strictjson.keep_texts(member["metadata"])
         stored = self.from_json(document, location)
         return strictjson.encode(document), stored
-
-
-# Members with consolidated metadata, in version 3 or 2.
-_COPIES = ("consolidated_metadata", ".zmetadata")
-
-
-def without_copies(document: JSON) -> JSON:
-    """A document of a node without consolidated metadata."""
-    if not isinstance(document, dict):
-        return document
-    # zarr-python 3 also leaves an empty one in the copies of groups of version 2.
-    return {
-        name: without_copies(value) if name == ".zgroup" else value
-        for name, value in document.items()
-        if name not in _COPIES
-    }

@@ -15,12 +15,12 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.interfaces.codec import BytesToBytesCodec, Codec
+from zarr_core.known_extensions import ARGUMENTS
 from zarr_core.messages import warn_once
 from zarr_core.normalize.definitions import parse_definition
 from zarr_core.optional import optional_function
 from zarr_core.registry.discovery import is_provided
 from zarr_core.registry.hints import install_hint
-from zarr_core.registry.known_extensions import ARGUMENTS
 from zarr_core.registry.resolve import create_extension, find_provider
 from zarr_core.strictjson import MAX_DEPTH, plain
 

@@ -1,7 +1,7 @@
 """The providers of extensions: the table of the core, and the installed distributions.
 
-The extensions of the core are found without a scan; a test compares their table with
-``pyproject.toml``.  The scan of the distributions imports no extension.
+The extensions of the core are found without a scan.  The scan of the distributions imports no
+extension.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from zarr_core import __version__
 from zarr_core.config import config
 from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
+from zarr_core.known_extensions import CORE_ENTRY_POINTS
 from zarr_core.registry.entry_points import installed_entry_points
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.overrides import overrides
@@ -24,31 +25,6 @@ from zarr_core.registry.provider import (
     normalize_name,
     registry_cache,
 )
-
-ENTRY_POINTS: dict[str, dict[str, str]] = {
-    "codec": {"bytes": "zarr_core.codecs.bytes:BytesCodec"},
-    "data_type": {
-        "bool": "zarr_core.data_types.boolean:Bool",
-        **dict.fromkeys(
-            ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-            "zarr_core.data_types.integer:Integer",
-        ),
-        **dict.fromkeys(
-            ("float16", "float32", "float64"), "zarr_core.data_types.floating:Floating"
-        ),
-        **dict.fromkeys(("complex64", "complex128"), "zarr_core.data_types.complex:Complex"),
-    },
-    "chunk_grid": {"regular": "zarr_core.chunk_grids:RegularGrid"},
-    "chunk_key_encoding": {
-        "default": "zarr_core.chunk_key_encodings:DefaultEncoding",
-        "v2": "zarr_core.chunk_key_encodings:V2Encoding",
-    },
-    "store": {
-        "file": "zarr_core.stores.local:LocalStore",
-        "memory": "zarr_core.stores.memory:MemoryStore",
-    },
-    "format": {"v3": "zarr_core.formats.v3:V3"},
-}
 
 _GROUPS = {extension_point.group: name for name, extension_point in EXTENSION_POINTS.items()}
 
@@ -61,7 +37,7 @@ CORE = {
         name: Provider(point, name, target, DISTRIBUTION, __version__)
         for name, target in targets.items()
     }
-    for point, targets in ENTRY_POINTS.items()
+    for point, targets in CORE_ENTRY_POINTS.items()
 }
 """The providers of the core by extension point and name."""
 
@@ -118,24 +94,15 @@ def is_provided(extension_point: str, name: str) -> bool:
 
 def name_of(extension_point: str, cls: type[Any]) -> str:
     """The name of a class in metadata; UnknownExtensionError if no metadata could name it."""
-    for (point, name), override in overrides.get().items():
-        if point == extension_point and override.extension is cls:
-            return name
-    key = ("name of", extension_point, cls, config.version)
-    return str(
-        registry_cache.get(key) or registry_cache.put(key, _installed_name(extension_point, cls))
-    )
-
-
-def _installed_name(extension_point: str, cls: type[Any]) -> str:
     target = f"{cls.__module__}:{cls.__qualname__}"
     package = cls.__module__.partition(".")[0]
     # The entry point can also name another module that exports the class.
     for provider in sorted(providers(extension_point), key=lambda item: item.target != target):
-        is_near = provider.module in sys.modules or provider.module.partition(".")[0] == package
-        if is_near and provider.extension is None and provider is not _RAW_BITS:
-            with suppress(ExtensionLoadError):  # the class of a reloaded module is another one
-                if provider.target == target or provider.load() is cls:
+        if provider.target == target:
+            return provider.name
+        if provider.module in sys.modules or provider.module.partition(".")[0] == package:
+            with suppress(ExtensionLoadError):
+                if provider.load() is cls:
                     return provider.name
     raise UnknownExtensionError(
         extension_point,

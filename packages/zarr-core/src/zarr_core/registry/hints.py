@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
+from zarr_core.known_extensions import EXTENSIONS, EXTRAS
 from zarr_core.messages import shorten
+from zarr_core.optional import optional_function
 from zarr_core.registry import hooks
 from zarr_core.registry.discovery import providers, usable_names
-from zarr_core.registry.entry_points import installed_entry_points
 from zarr_core.registry.extension_points import get_extension_point
-from zarr_core.registry.known_extensions import EXTENSIONS, EXTRAS
-from zarr_core.registry.provider import is_disabled, registry_cache
+from zarr_core.registry.provider import is_disabled
 
 if TYPE_CHECKING:
     from zarr_core.location import Location
@@ -26,11 +27,6 @@ _NOT_REGISTERED = {
     "from zarr_codecs.pickle import PickleCodec; "
     "zarr_core.override_extensions({'codec': {'numcodecs.pickle': PickleCodec}}).",
 }
-
-_OTHERS = (
-    "; or install the distribution that provides it to numcodecs (entry-point group "
-    "numcodecs.codecs); for your own codec: numcodecs.register_codec(its class)"
-)
 
 
 def unknown_extension_error(
@@ -66,14 +62,16 @@ def install_hint(extension_point: str, name: str) -> str:
     offered = [] if no_plugins else _offered(extension_point, name)
     if origins := [item.origin for item in offered if is_disabled(item.distribution)]:
         return f"It is in {', '.join(origins)}, which the setting disabled_plugins disables."
-    other = _for_other_library(extension_point, name)
+    other = ""
+    with suppress(ModuleNotFoundError):
+        other = optional_function("advice_on_extension")(extension_point, name)
     if not other and (full := _full_names(extension_point, name)):
         return f"Use the full name {' or '.join(map(repr, full))}."
     if distribution := distribution_of(extension_point, name):
         off = " and do not disable it" if is_disabled(distribution) else ""
         hint = f"Install it{off}: pip install --upgrade {requirement(extension_point, name)}"
-        if extension_point == "codec" and name.startswith("numcodecs."):
-            hint += f". {other}" if other else _OTHERS
+        if other and extension_point == "codec" and name.startswith("numcodecs."):
+            hint += f". {other}"
         return hint
     if other:
         return other
@@ -95,28 +93,6 @@ def _offered(extension_point: str, name: str) -> list[Provider]:
     """What distributions and hooks offer, also disabled ones."""
     offered = [*providers(extension_point, name, disabled=True), *hooks.supplied(extension_point)]
     return [item for item in offered if item.name == name]
-
-
-def _for_other_library(extension_point: str, name: str) -> str:
-    """How to use an installed or published extension for zarr-python or numcodecs; else empty."""
-    # zarr-python also reads groups with the name of the codec, such as "zarr.codecs.gzip".
-    group = f"zarr.{extension_point.replace('codec', 'codecs')}"
-    for point in installed_entry_points("zarr."):
-        if (point.group, point.name) == (group, name) or point.group == f"{group}.{name}":
-            provider = f"{point.distribution} {point.version}"
-            return f"{provider} provides it for zarr-python; to use it: pip install zarr-bridge"
-    plain = name.removeprefix("numcodecs.")
-    library, needed = ("zarr", " zarr-bridge") if plain == name else ("numcodecs", "")
-    if (published := registry_cache.get("published")) is None:
-        import tomllib  # seldom needed
-        from importlib.resources import files
-
-        text = files(__package__).joinpath("published_extensions.toml").read_text()
-        published = registry_cache.put("published", tomllib.loads(text))
-    for distribution, kinds in published.items():
-        if plain in kinds.get(f"{library}.{extension_point}", "").split():
-            return f"A package with it has been published: pip install {distribution}{needed}"
-    return ""
 
 
 def other_providers(extension_point: str, name: str, used: str) -> str:

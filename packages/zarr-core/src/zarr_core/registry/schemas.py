@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from zarr_core.registry.provider import Provider
 
 
+_MEMBER_KEYWORDS = frozenset({"$defs", "type", "properties", "additionalProperties"})
+
+
 def problems(
     provider: Provider, definition: ExtensionDefinition, pointer: str, complete: bool = True
 ) -> list[ValidationProblem]:
@@ -68,7 +71,7 @@ def validate(
 
 
 def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
-    """The schema of the configuration of an extension; without ``complete``, requires no member."""
+    """The schema of a configuration; without ``complete``, only of each of its members."""
     if (schema := registry_cache.get(key := ("schema", provider, complete))) is None:
         schema = registry_cache.put(key, _read(provider, complete) or False)
     return schema or None
@@ -82,27 +85,10 @@ def _read(provider: Provider, complete: bool) -> Schema | None:
             raise _broken(provider, str(error)) from error
         if not isinstance(document, dict):
             raise _broken(provider, 'it is not a JSON object; for no members: {"maxProperties": 0}')
-        return Schema(document if complete else _without_required(document))
+        # Without the keywords that require members, or depend on several of them.
+        members = {word: document[word] for word in document.keys() & _MEMBER_KEYWORDS}
+        return Schema(document if complete else members)
     return None
-
-
-_REQUIRING_KEYWORDS = frozenset(
-    {"required", "dependentRequired", "minProperties", "if", "then", "else"}
-)
-
-
-def _without_required(schema: Any) -> Any:
-    """A schema of an object without the keywords that require members."""
-    if not isinstance(schema, dict):
-        return schema
-    kept = {word: value for word, value in schema.items() if word not in _REQUIRING_KEYWORDS}
-    combined = []
-    for word in ("allOf", "anyOf", "oneOf"):
-        if isinstance(branches := kept.pop(word, None), list):
-            # Without required members, more than one branch of oneOf can match.
-            keyword = "allOf" if word == "allOf" else "anyOf"
-            combined.append({keyword: [_without_required(branch) for branch in branches]})
-    return {**kept, "allOf": combined} if combined else kept
 
 
 def _files(provider: Provider) -> list[tuple[str, bytes]]:

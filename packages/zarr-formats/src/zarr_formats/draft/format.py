@@ -13,8 +13,6 @@ from zarr_formats.draft.keys import Layout
 from zarr_formats.draft.storage import MINOR, DraftFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from zarr_core.extension import JSON, ArrayMetadata, ExtensionDefinition, Location, Store
 
     from zarr_formats.draft.entry_point import Revision
@@ -29,7 +27,6 @@ class Draft(DraftFormat):
 
     name: ClassVar[Revision] = "draft"
     detection_priority: ClassVar[int] = 80
-    own_extensions: ClassVar[Mapping[str, str]] = {"v3_draft": ""}
     chunk_key_encoding: ClassVar[ExtensionDefinition] = encoding("/", array_2022.SCALAR)
     layout: ClassVar[Layout] = Layout()
 

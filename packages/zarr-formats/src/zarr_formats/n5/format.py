@@ -38,7 +38,7 @@ from zarr_formats.n5.document import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
     from zarr_core.extension import JSON, Buffers, ByteReader, Store
@@ -64,7 +64,6 @@ class N5(Format):
     metadata_keys: ClassVar[tuple[str, ...]] = detection_keys
     detection_priority: ClassVar[int] = 60
     conflicting_formats: ClassVar[tuple[str, ...]] = ("v2",)
-    own_extensions: ClassVar[Mapping[str, str]] = {"n5": "", "n5.*": ""}
     implicit_groups: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition("n5")
     # The one compression that all libraries of N5 have, and that notices damage.

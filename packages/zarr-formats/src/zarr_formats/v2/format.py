@@ -71,14 +71,6 @@ class V2(Format):
     metadata_keys: ClassVar[tuple[str, ...]] = (*detection_keys, ATTRIBUTES, CONSOLIDATED)
     detection_priority: ClassVar[int] = 90
     conflicting_formats: ClassVar[tuple[str, ...]] = ("v3",)
-    own_extensions: ClassVar[Mapping[str, str]] = {
-        "v2.object": "Zarr version 3 has no data type for Python objects (dtype=object); use "
-        'dtype=str for text, dtype=bytes for bytes, dtype="datetime64[us]" for dates, or convert '
-        "the elements to numbers",
-        "v2.subarray": "Zarr version 3 has no data type for fields that are arrays; store such a "
-        "field as an array of its own, or give the structure one field for each element",
-        "v2.*": "",
-    }
     undefined_fill_values: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
         "v2", {"separator": "."}

@@ -136,8 +136,3 @@ class DecodedChunks(StoreCache):
             return changes, expected
         self.pool.forget(self.prefix + key)
         return None
-
-
-def with_chunk_cache(store: Store, pool: CachePool) -> Store:
-    """Wrap a store as the setting ``chunk_cache`` requires, unless it has such a cache."""
-    return store if isinstance(store, ChunkCacheStore) else ChunkCacheStore(store, pool)

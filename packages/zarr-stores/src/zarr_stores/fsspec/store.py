@@ -118,7 +118,7 @@ class FsspecStore(Store):
         denied_is_missing: bool = False,
     ) -> None:
         self._location = location = fs if isinstance(fs, Location) else Location(fs, path)
-        self.traits = StoreTraits(gap_nbytes=gap_nbytes, endpoint=location.realm)
+        self.traits = StoreTraits(endpoint=location.realm)
         self._traits = traits = Traits(location.fs())
         if traits.local:
             raise StoreError("a local directory is opened without fsspec: pass its path", self)

@@ -122,11 +122,7 @@ class ObjectStore(CachingStore):
         self._openings = CachePool(_MAX_OPENINGS_NBYTES)
         self._location = self._client.location
         self._updates = Updates(self._client)
-        self.traits = StoreTraits(
-            opening_nbytes=_FIRST.length or 0,
-            gap_nbytes=gap_nbytes,
-            endpoint=self._location.further,
-        )
+        self.traits = StoreTraits(endpoint=self._location.further)
         self._conditional = conditional
 
     @classmethod

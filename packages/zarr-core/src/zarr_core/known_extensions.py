@@ -13,6 +13,9 @@ _KNOWN = json.loads(
     _loader.get_data(os.path.join(os.path.dirname(__file__), "known_extensions.json"))
 )
 
+CORE_ENTRY_POINTS: dict[str, dict[str, str]] = _KNOWN["core_entry_points"]
+"""For an extension point, the names and targets of the core."""
+
 EXTENSIONS: dict[str, dict[str, str]] = _KNOWN["extensions"]
 """For a distribution, the names of its extensions; ``*`` for the rest of a name."""
 
