@@ -100,18 +100,14 @@ class ParsedSelection(NamedTuple):
             )
         if self.is_identity:
             return array
-        engine_shape = self.selection.shape
-        view = array.transpose(self.transpose) if self.transpose else array
-        if view.shape == engine_shape:
-            return self._reverse(view)
-        view = view.reshape(engine_shape)
+        view = self._to_engine(array)
         # A copy is new memory, so it is enough to compare the bounds.
         if view.size and view.base is not array and not np.may_share_memory(view, array):
             raise SelectionError(
                 f"an array of strides {array.strides} cannot receive this selection; "
                 "give a contiguous one"
             )
-        return self._reverse(view)
+        return view
 
     def broadcast(self, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Broadcast a value as NumPy does in assignments, and return it with the engine's shape.
@@ -135,13 +131,14 @@ class ParsedSelection(NamedTuple):
                 raise SelectionError(
                     f"a value of shape {shape} does not fit the selection of shape {self.shape}"
                 ) from None
-        if self.transpose:
-            value = value.transpose(self.transpose)
-        if value.shape != self.selection.shape:
-            value = value.reshape(self.selection.shape)
-        return self._reverse(value)
+        return self._to_engine(value)
 
-    def _reverse(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _to_engine(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return an array of the user's shape with the engine's shape, as a view if possible."""
+        if self.transpose:
+            array = array.transpose(self.transpose)
+        if array.shape != self.selection.shape:
+            array = array.reshape(self.selection.shape)
         if not self.reversed_axes:
             return array
         steps = [-1 if axis in self.reversed_axes else 1 for axis in range(array.ndim)]
@@ -304,7 +301,7 @@ def _parse_items(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedS
                 shape,
             )
         else:
-            numbers = _within(_as_array(item, shape), dimension, shape)
+            [numbers] = _indices(_as_array(item, shape), dimension, shape, ndim=1)
             flat = numbers.reshape(-1)
             parts.append(progression(flat) or flat)
             result_shape.extend(numbers.shape)
@@ -467,13 +464,15 @@ def _dimensions(item: Any) -> int:
     return item.ndim if _is_mask(item) else 1
 
 
-def _indices(item: Any, dimension: int, shape: tuple[int, ...]) -> list[Indices]:
-    """The indices that an integer or array selects in each of its dimensions."""
+def _indices(
+    item: Any, dimension: int, shape: tuple[int, ...], ndim: int | None = None
+) -> list[Indices]:
+    """The indices that an integer or array selects in each of its dimensions, or in ``ndim``."""
     if isinstance(item, int):
         return [np.asarray(_in_bounds(item, dimension, shape))]
     if item.dtype.kind != "b":
         return [_within(item, dimension, shape)]
-    lengths = shape[dimension : dimension + item.ndim]
+    lengths = shape[dimension : dimension + (ndim or item.ndim)]
     if item.shape != lengths:
         raise SelectionError(
             f"a mask of shape {item.shape} does not fit dimensions of lengths "
@@ -504,16 +503,8 @@ def _as_array(item: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
 
 
 def _within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...]) -> Indices:
-    """Return integers of any shape and sign, or the true positions of a mask, as indices from 0."""
+    """Return integers of any shape and sign as indices from 0."""
     size = shape[dimension]
-    if array.dtype.kind == "b":
-        if array.shape != (size,):
-            raise SelectionError(
-                f"a mask of shape {array.shape} does not fit dimension {dimension} "
-                f"of length {size}",
-                shape,
-            )
-        return np.flatnonzero(array)
     if array.size == 0:
         return np.zeros(array.shape, np.intp)
     # Before the cast to intp: it would turn large unsigned numbers into negative ones.
