@@ -163,16 +163,20 @@ def read_open(
 # --- errors ---
 
 
-def decode_again(store: Store, key: str, error: ChunkDecodeError, work: Callable[[], T]) -> T:
-    """Repeat what reads a chunk after an error, past caches, if the store is remote."""
-    # The bytes may have been damaged on the way.
-    if store.max_concurrency is None:
-        raise error
-    log("retries", "%s %r cannot be decoded (%s); reading it again", store, key, error.reason)
+def decode(store: Store, key: str, method: Callable[..., T], *args: Any) -> T:
+    """Call what decodes a value; once more, past caches, if a remote value is damaged."""
+    try:
+        return method(*args)
+    except ChunkDecodeError as error:
+        if store.max_concurrency is None:
+            raise
+        # The bytes may have been damaged on the way.
+        first = error
+    log("retries", "%s %r cannot be decoded (%s); reading it again", store, key, first.reason)
     if isinstance(store, CachingStore):
         store.discard_cached(key)
     try:
-        return work()
+        return method(*args)
     except ChunkDecodeError as second:
         reason = f"{second.reason}, also when it was requested again"
-        raise type(second)(reason, second.codec, second.location) from error
+        raise type(second)(reason, second.codec, second.location) from first

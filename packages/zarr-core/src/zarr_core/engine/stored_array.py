@@ -13,7 +13,7 @@ import numpy as np
 
 from zarr_core.config import config
 from zarr_core.engine.native import native_plan
-from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader, decode_again
+from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader, decode
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.scratch import Scratch, remote_memory
 from zarr_core.engine.stored_node import StoredNode
@@ -170,11 +170,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
         key = self.chunk_key(chunk_coords)
         selection = None if is_whole else chunk_selection
         try:
-            try:
-                is_stored = reader.read(key, selection, out)
-            except ChunkDecodeError as error:
-                read_again = partial(reader.read, key, selection, out)
-                is_stored = decode_again(reader.store, key, error, read_again)
+            is_stored = decode(reader.store, key, reader.read, key, selection, out)
         except (CodecError, MemoryError) as error:
             raise self.located(key, reader.codecs.decoded.shape, error) from error
         if not is_stored:
