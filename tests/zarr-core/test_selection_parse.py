@@ -284,8 +284,6 @@ def test_no_dimensions():
     assert basic((), ()).selection == BasicIndexer(())
     assert not basic(..., ()).scalar
     assert basic(None, ()).shape == (1,)
-    check(fancy(np.array(True), ()), array, array[np.array(True)])
-    assert fancy(np.array(False), ()).shape == (0,)
     with pytest.raises(SelectionError):
         mask(np.array(True), ())
 

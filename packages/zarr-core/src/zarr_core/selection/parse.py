@@ -182,7 +182,7 @@ def coordinate(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
             shape,
         )
     arrays = [_converted(item, shape) for item in items]
-    if any(isinstance(item, bool) or _is_mask(item) for item in arrays):
+    if any(map(_is_mask, arrays)):
         raise SelectionError(
             "coordinates must be integers; a mask has the shape of the whole array and stands alone",
             shape,
@@ -318,7 +318,7 @@ def _parse_items(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedS
 
 
 def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
-    """Parse an index with arrays of integers, masks of any dimensions, or booleans.
+    """Parse an index with arrays of integers, or masks of one or more dimensions.
 
     NumPy's documentation, "Advanced indexing": the axes of the arrays come first in the result, or
     replace those of the arrays if these are adjacent.
@@ -330,7 +330,6 @@ def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
     lengths: list[int] = []
     axes: list[int | None] = []
     reversed_axes: list[int] = []
-    scalars: list[tuple[int, ...]] = []  # shapes that booleans without dimensions contribute
     before: int | None = None  # axes before the first item that broadcasts
     for item in _expanded(tuple(converted), shape, [_dimensions(item) for item in converted]):
         dimension = len(parts)
@@ -344,15 +343,12 @@ def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
             lengths.append(count)
         else:
             before = len(lengths) if before is None else before
-            if isinstance(item, bool):
-                scalars.append((int(item),))
-            else:
-                indices = _indices(item, dimension, shape)
-                parts += indices
-                axes += [None] * len(indices)
+            indices = _indices(item, dimension, shape)
+            parts += indices
+            axes += [None] * len(indices)
     arrays = [part for part in parts if not isinstance(part, slice) and part.ndim]
     try:
-        together = np.broadcast_shapes(*(part.shape for part in arrays), *scalars)
+        together = np.broadcast_shapes(*(part.shape for part in arrays))
     except ValueError:
         shapes = ", ".join(str(part.shape) for part in arrays)
         raise SelectionError(
@@ -362,7 +358,7 @@ def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
     are_adjacent = numbers[-1] - numbers[0] == len(numbers) - 1
     first = before if before is not None and are_adjacent else 0
     result_shape = (*lengths[:first], *together, *lengths[first:])
-    if len(arrays) == 1 and not scalars:
+    if len(arrays) == 1:
         return _along_one_dimension(
             parts, axes, arrays[0], first, result_shape, tuple(reversed_axes)
         )
@@ -408,15 +404,6 @@ def _points(
     shape: tuple[int, ...],
 ) -> ParsedSelection:
     """Indices along several dimensions: the selection as points, even along its slices."""
-    size = prod(result_shape)
-    if not parts and not size:
-        return ParsedSelection(MaskIndexer(np.zeros((), bool)), result_shape)
-    if not parts and size != 1:
-        raise SelectionError(
-            "no element of an array without dimensions is selected; read it with array[()], "
-            f"and with dimensions {_INSTEAD}",
-            shape,
-        )
     coordinates = []
     try:
         for dimension, (part, axis) in enumerate(zip(parts, axes, strict=True)):
@@ -432,24 +419,23 @@ def _points(
             )
     except (MemoryError, OverflowError, ValueError) as error:
         raise SelectionError(
-            f"the coordinates of {size} points do not fit into memory; {_INSTEAD}", shape
+            f"the coordinates of {prod(result_shape)} points do not fit into memory; {_INSTEAD}",
+            shape,
         ) from error
     return ParsedSelection(_points_selection(tuple(coordinates)), result_shape)
 
 
 def _converted(item: Any, shape: tuple[int, ...]) -> Any:
-    """An item as None, ``...``, slice, int, bool, or array of integers or booleans."""
+    """An item as None, ``...``, slice, int, or array of integers or booleans."""
     if not _broadcasts(item):
         return item
     if is_integer(item):
         return as_integer(item)
-    if isinstance(item, bool | np.bool_) or (_is_mask(item) and not item.ndim):
-        return bool(item)
     return _as_array(item, shape)
 
 
 def _broadcasts(item: Any) -> bool:
-    """Whether an item is an array, an integer or a boolean."""
+    """Whether an item is an array or an integer."""
     return not (item is None or item is Ellipsis or isinstance(item, slice))
 
 
@@ -459,7 +445,7 @@ def _is_mask(item: Any) -> bool:
 
 def _dimensions(item: Any) -> int:
     """The number of dimensions of the array that a converted item selects from."""
-    if item is None or item is Ellipsis or isinstance(item, bool):
+    if item is None or item is Ellipsis:
         return 0
     return item.ndim if _is_mask(item) else 1
 
