@@ -205,7 +205,7 @@ def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
         for item in _items_of(index):
             if item is None or (isinstance(item, slice) and item.step not in (None, 1)):
                 raise SelectionError(f"{item!r} does not select chunks; slices have step 1")
-        chunks = basic(index, counts).selection
+        chunks: Any = basic(index, counts).selection  # a BasicIndexer
     except SelectionError as error:  # error.shape would be the shape of the grid
         raise SelectionError(f"{error.reason} (grid of chunks {counts})") from None
     parts = []
@@ -213,10 +213,8 @@ def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
         start = stop = 0
         if item.start < item.stop:
             last = item.stop - 1
-            start, stop = (
-                axis.start(item.start),
-                min(axis.start(last) + axis.length(last), axis.size),
-            )
+            start = axis.start(item.start)
+            stop = min(axis.start(last) + axis.length(last), axis.size)
         parts.append(slice(start, stop, 1))
     selection = BasicIndexer(tuple(parts))
     return ParsedSelection(selection, selection.shape)
