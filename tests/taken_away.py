@@ -14,9 +14,8 @@ LIBRARY = str(Path(__file__).parents[1] / "packages" / "zarr-core")
 FILE_LOCKS = {
     "test_file_system_without_locks_is_reported",
     "test_a_warning_that_is_an_error_closes_the_lock_file",
-    "test_a_lock_in_use_is_neither_swept_nor_erased",
+    "test_a_lock_in_use_is_not_erased",
     "test_a_lock_file_that_was_left_is_used_again",
-    "test_sweep",
 }
 """Tests of the locks of ``fcntl``."""
 

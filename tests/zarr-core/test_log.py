@@ -3,10 +3,8 @@
 import gc
 import json
 import logging
-import os
 import subprocess
 import sys
-import time
 import weakref
 from itertools import count
 
@@ -82,20 +80,6 @@ def test_values_replaced_while_they_are_read(events, tmp_path):
     [(_, level, message)] = events("retries")
     assert level == "INFO"
     assert "'c/0/0' was replaced" in message
-
-
-def test_removed_files_of_killed_processes(events, tmp_path):
-    store = zarr.LocalStore(tmp_path)
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    leftover = tmp_path / f".k.{dead.pid}-1.zarr-partial"
-    leftover.touch()
-    then = time.time() - 7200
-    os.utime(leftover, (then, then))
-    assert store.sweep() == 1
-    [(name, level, message)] = events("recovery")
-    assert (name, level) == ("recovery", "INFO")
-    assert leftover.name in message
 
 
 def test_native_fall_back_has_a_reason(events, monkeypatch):

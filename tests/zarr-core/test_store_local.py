@@ -4,14 +4,13 @@ import errno
 import os
 import tempfile
 import threading
-import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import zarr_core as zarr
 from store_contract import StoreContract
-from zarr_core.errors import StoreError, StoreKeyError, StoreReadOnlyError
+from zarr_core.errors import StoreError, StoreKeyError
 from zarr_core.stores import local_files
 from zarr_core.stores.local import LocalStore
 
@@ -59,7 +58,6 @@ def test_nothing_is_created_before_something_is_written(store):
     assert store.list_dir("a/") == ([], [])
     store.erase("k")
     store.erase_prefix("")
-    assert store.sweep() == 0
     store.update("a/b", lambda reader: None)
     assert not os.path.exists(store.path) or os.listdir(store.path) == []
     LocalStore(os.path.join(store.path, "other"), read_only=True).get("zarr.json")
@@ -270,26 +268,14 @@ def test_values_of_the_same_length_have_different_generations(store):
 # --- files of killed processes ---
 
 
-def test_sweep(store):
+def test_files_of_killed_processes_are_not_keys_and_are_erased(store):
     store.set("a/k", b"v")
-    folder = os.path.join(store.path, "a")
-    made = {
-        ".k.1.zarr-partial": 2 * 3600,
-        ".k.2.zarr-partial": 0,
-        ".odd.zarr-partial": 2 * 3600,
-        ".k.zarr-lock": 0,
-    }
-    for name, age in made.items():
-        with open(os.path.join(folder, name), "wb"):
-            pass
-        then = time.time() - age
-        os.utime(os.path.join(folder, name), (then, then))
+    for name in (".k.1.zarr-partial", ".k.zarr-lock"):
+        open(os.path.join(store.path, "a", name), "wb").close()
     assert list(store.list()) == ["a/k"]
-    assert store.sweep() == 3
-    assert files(store) == ["a/.k.2.zarr-partial", "a/k"]
-    assert store.sweep(older_than=0) == 1
-    with pytest.raises(StoreReadOnlyError):
-        LocalStore(store.path, read_only=True).sweep()
+    assert store.list_dir("a/") == (["a/k"], [])
+    store.erase_prefix("a/")
+    assert files(store) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can take the rights of another user")
@@ -305,16 +291,14 @@ def test_files_and_directories_without_permission():
             assert store.getsize("a/k") == 5
             with pytest.raises(StoreError, match="Permission denied"):
                 store.get("a/k")
-            assert store.sweep(older_than=0) == 0
         finally:
             os.seteuid(0)
 
 
-def test_a_lock_in_use_is_neither_swept_nor_erased(store):
+def test_a_lock_in_use_is_not_erased(store):
     store.set("a/k", b"v")
 
     def change(reader):
-        assert store.sweep(older_than=0) == 0
         store.erase_prefix("a/")
         assert files(store) == ["a/.k.zarr-lock"]
         return b"new"

@@ -1,6 +1,5 @@
 """Symbolic links in the directory of a local store."""
 
-import logging
 import os
 import shutil
 import sys
@@ -230,18 +229,6 @@ def test_a_directory_that_is_replaced_by_another_is_used(store):
     assert store.get("a/k") is None
     store.set("a/k", b"new")
     assert (store.get("a/k"), store.get("b/k")) == (b"new", b"old")
-
-
-def test_names_in_the_log_do_not_forge_lines(store, caplog):
-    store.set("a\nb/k", b"v")
-    old = os.path.join(store.path, "a\nb", ".k.4000000-1.zarr-partial")
-    with open(old, "wb"):
-        os.utime(old, (0, 0))
-    with caplog.at_level(logging.INFO, "zarr_core.recovery"):
-        assert store.sweep() == 1
-    [record] = caplog.records
-    assert "\n" not in record.getMessage()
-    assert "a\\nb" in record.getMessage()
 
 
 def test_a_store_whose_own_path_is_a_link_is_emptied(store, tmp_path):

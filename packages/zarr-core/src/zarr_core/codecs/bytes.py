@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
 # A read takes as long as several KiB of data, and the memory of a window is reused for the next.
 _WINDOW = 1 << 20  # bytes read at once, at most
 _SMALL = 1 << 14  # bytes; reading them is faster than skipping some
-_GAP = 1 << 12  # bytes between two points; a smaller gap is read rather than skipped
-_FEW = 16  # points; reading them one by one is faster than sorting
+_POINT = 1 << 12  # bytes that are read in the time of one point; many points are read as a whole
 _DENSE = 4  # a window is read whole if at least one byte in so many is selected
 
 
@@ -162,11 +160,17 @@ def read_elements(
     strides = tuple(prod(shape[axis + 1 :]) * dtype.itemsize for axis in range(len(shape)))
     if isinstance(selection, BasicIndexer):
         _read_box(reader, 0, strides, dtype, selection.index, out)
-    elif isinstance(selection, CoordinateIndexer) and selection.index:
-        offsets = sum(
-            numbers * stride for numbers, stride in zip(selection.index, strides, strict=True)
-        )
-        _read_points(reader, np.asarray(offsets), dtype, out)
+    elif (
+        isinstance(selection, CoordinateIndexer)
+        and selection.index
+        and out.size * _POINT < reader.size
+    ):
+        offsets = selection.flat_index(shape) * dtype.itemsize
+        with Scratch(out.size * dtype.itemsize) as memory:
+            ends = range(dtype.itemsize, len(memory) + 1, dtype.itemsize)
+            buffers = (memory[end - dtype.itemsize : end] for end in ends)
+            reader.read_into([*zip(offsets.tolist(), buffers, strict=True)])
+            out[...] = np.frombuffer(memory, dtype)
     else:
         whole = np.frombuffer(reader.read(0, reader.size), dtype).reshape(shape)
         out[...] = take(whole, selection)
@@ -212,27 +216,3 @@ def _read_box(
             else:
                 narrowed = slice(0, (len(part) - 1) * index[0].step + 1, index[0].step)
                 _read_box(reader, start, strides, dtype, (narrowed, *index[1:]), part)
-
-
-def _read_points(
-    reader: ByteReader, offsets: np.ndarray[Any, Any], dtype: np.dtype[Any], out: Array
-) -> None:
-    """Read single elements, adjacent ones together."""
-    size = dtype.itemsize
-    if len(offsets) <= _FEW:
-        with Scratch(len(offsets) * size) as memory:
-            places = enumerate(offsets.tolist())
-            reader.read_into([(at, memory[n * size : (n + 1) * size]) for n, at in places])
-            out[...] = np.frombuffer(memory, dtype)
-        return
-    order = np.argsort(offsets, kind="stable")
-    offsets = offsets[order]
-    # A window ends before a gap, and where it would become too long.
-    cuts = (np.diff(offsets) > _GAP) | (np.diff(offsets // _WINDOW) > 0)
-    edges = [0, *(np.flatnonzero(cuts) + 1).tolist(), len(offsets)]
-    for start, stop in pairwise(edges):
-        first, last = int(offsets[start]), int(offsets[stop - 1])
-        with Scratch(last - first + size) as memory:
-            reader.read_into([(first, memory)])
-            elements = np.frombuffer(memory, dtype)
-            out[order[start:stop]] = elements[(offsets[start:stop] - first) // size]

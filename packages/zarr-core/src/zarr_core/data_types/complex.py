@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.data_types.floating import bits_from_json, cast_float, float_to_json, from_bits
+from zarr_core.data_types.floating import cast_float, float_from_json, float_to_json
 from zarr_core.data_types.number import Number
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Complex(Number):
                 f"a fill value of type {self.name} must be a list of real and imaginary part, not {value!r}"
             )
         part = self._part
-        real, imaginary = (from_bits(bits_from_json(item, part, self.name), part) for item in value)
+        real, imaginary = (float_from_json(item, part, self.name) for item in value)
         return self._joined(real, imaginary)
 
     def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:

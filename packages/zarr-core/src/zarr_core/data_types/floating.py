@@ -40,8 +40,7 @@ class Floating(Number):
     dtypes = _DTYPES
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
-        dtype = _DTYPES[self.name]
-        return from_bits(bits_from_json(value, dtype, self.name), dtype)
+        return float_from_json(value, _DTYPES[self.name], self.name)
 
     def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
         return float_to_json(value)
@@ -53,34 +52,24 @@ class Floating(Number):
         return cast_float(value, dtype, self.name)
 
 
-def from_bits(bits: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The floating-point value of shape ``()`` with the bits."""
-    # Not through Python's float, which would make signalling NaNs quiet.
-    return np.array(bits, f"u{dtype.itemsize}").view(dtype)
-
-
-def to_bits(value: np.ndarray[Any, Any]) -> int:
+def _to_bits(value: np.ndarray[Any, Any]) -> int:
     """The bits of a floating-point value of shape ``()``."""
     return int(value.view(f"u{value.dtype.itemsize}"))
 
 
-def bits_from_json(value: JSON, dtype: np.dtype[Any], name: str) -> int:
-    """Decode any JSON form of a floating-point number to its bits.
+def float_from_json(value: JSON, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
+    """Decode any JSON form of a floating-point number to a value of shape ``()``.
 
-    ``dtype`` has native byte order; ``name`` is for the error.
-
-    Raises
-    ------
-    ValueError
-        If the value has another form.
+    ``dtype`` has native byte order; ``name`` is for the ValueError of a value in another form.
     """
     size = dtype.itemsize
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return to_bits(_rounded(value, dtype, from_text=True))
+        return _rounded(value, dtype, from_text=True)
     if isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity"):
-        return to_bits(np.array(float(value), dtype))
+        return np.array(float(value), dtype)
     if isinstance(value, str) and (match := _HEX(value)) and len(match[1]) == 2 * size:
-        return int(match[1], 16)
+        # Not through Python's float, which would make signalling NaNs quiet.
+        return np.array(int(match[1], 16), f"u{size}").view(dtype)
     raise ValueError(
         f'a fill value of type {name} is a number, "NaN", "Infinity", "-Infinity", or "0x" with '
         f"{2 * size} hexadecimal digits, not {value!r}"
@@ -91,15 +80,15 @@ def float_to_json(value: np.ndarray[Any, Any]) -> JSON:
     """Encode a floating-point value of shape ``()``, so that decoding returns the same bits."""
     size = value.dtype.itemsize
     value = value.astype(value.dtype.newbyteorder("="), copy=False)
-    bits = to_bits(value)
+    bits = _to_bits(value)
     if np.isinf(value):
         return "-Infinity" if value < 0 else "Infinity"
     if np.isnan(value):
-        is_default = bits == to_bits(np.array(np.nan, value.dtype))
+        is_default = bits == _to_bits(np.array(np.nan, value.dtype))
         return "NaN" if is_default else f"0x{bits:0{2 * size}x}"
     # The shortest decimal number of the type itself: 0.1, not 0.10000000149011612.
     shortest = float(str(value[()]))
-    return shortest if to_bits(_rounded(shortest, value.dtype)) == bits else float(value)
+    return shortest if _to_bits(_rounded(shortest, value.dtype)) == bits else float(value)
 
 
 def cast_float(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:

@@ -24,7 +24,6 @@ from zarr_core.engine import codec_calls
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import Scratch
 from zarr_core.errors import ChunkDecodeError, CodecChainError, ZarrError, is_ordinary_error, reason
-from zarr_core.interfaces.byte_reader import BufferByteReader
 from zarr_core.interfaces.codec import (
     ArrayRepresentation,
     ArrayToArrayCodec,
@@ -436,10 +435,7 @@ class PreparedCodecChain:
         # Without compression, or if the size is unknown: an array, perhaps of the stored bytes, from
         # which elements are copied.
         if not self.bytes_to_bytes or self.memory_dtype is None:
-            decoded = self.decode_bytes(data)
-            if self.decoded.missing_is_error and self._decode_selected(decoded, selection, out):
-                return
-            array = self._decode_array(decoded)
+            array = self.decode(data)
             out[...] = array if selection is None else take(array, selection)
         # The decompressed bytes are the elements of the result, ...
         elif selection is None and self._is_in_place and out.flags.c_contiguous:
@@ -453,17 +449,6 @@ class PreparedCodecChain:
                 self.decode_bytes_into(data, buffer)
                 array = self._decode_array(buffer)
                 out[...] = array if selection is None else take(array, selection)
-
-    def _decode_selected(self, data: Buffer, selection: AnySelection | None, out: Array) -> bool:
-        """Decode only the selected inner chunks; others may be missing.  Return whether it did."""
-        name, codec = self._serializer_name, self.array_to_bytes
-        last = self._serialized
-        if not (isinstance(codec, PartialDecodeCodec) and codec.supports_partial(last)):
-            return False
-        part = self._encoded_part(self.full_selection if selection is None else selection, out)
-        if part is not None:
-            codec_calls.partial_decode(name, codec, BufferByteReader(data), last, *part)
-        return part is not None
 
     def partial_decode(self, reader: ByteReader, selection: AnySelection, out: Array) -> None:
         """Decode a part of a stored chunk, reading no more than needed.

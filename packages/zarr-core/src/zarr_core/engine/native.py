@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-# must_understand=False: a missing extension is not an error, except for the setting "require".
+# must_understand=False: a missing extension is not an error.
 _DEFINITION = ExtensionDefinition("default", must_understand=False)
-NOT_INSTALLED = "zarr-native is not installed"
 
 
 def native_reason_against(array: Any) -> str:
@@ -37,26 +36,17 @@ def native_reason_against(array: Any) -> str:
 
 
 def native_plan(array: Any) -> NativePlan | None:
-    """The plan of an array; None if Python processes its chunks, which can be an error."""
-    is_available = "native" in discovery.scan() or array.extensions
-    if not is_available and config.settings.native != "require":  # as fast as possible
+    """The plan of an array; None if Python processes its chunks."""
+    if "native" not in discovery.scan() and not array.extensions:  # as fast as possible
         return None
     try:
         plan = _plan_or_reason(array)
     except ExtensionError as error:
-        if config.settings.native == "require":
-            raise
         warn_once(f"{error}; chunks are processed in Python")
         return None
     if not isinstance(plan, str):
         return plan
     log("native", "%s: chunks are processed in Python: %s", array.location, plan)
-    if config.settings.native == "require":
-        raise ExtensionError(
-            f'{array.location}: the setting native is "require", but the chunks of this array '
-            f"cannot be processed by compiled code: {plan}. Set native to "
-            '"auto" to process them in Python'
-        )
     return None
 
 
@@ -64,7 +54,7 @@ def _plan_or_reason(array: Any) -> NativePlan | str:
     with overrides.override_extensions(array.extensions):
         provider = resolve.find_provider("native", _DEFINITION)
     if provider is None:
-        return NOT_INSTALLED
+        return "zarr-native is not installed"
     try:
         plan: NativePlan | str = provider.load()().plan(array)
     except BaseException as error:

@@ -14,7 +14,6 @@ whole
 from __future__ import annotations
 
 from contextlib import nullcontext
-from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -22,7 +21,7 @@ import numpy as np
 from zarr_core.engine.scratch import Scratch, remote_memory
 from zarr_core.errors import ChunkDecodeError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
-from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
+from zarr_core.interfaces.selection import MaskIndexer
 from zarr_core.interfaces.store import CachingStore
 from zarr_core.messages import log
 
@@ -42,7 +41,6 @@ THREADS_PAY_NBYTES = 1 << 16
 """Decoded bytes of a chunk above which threads are always faster."""
 
 _UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
-_DENSE = 16  # if one element in so many is selected, all are read
 _ATTEMPTS = 5  # to read a value that is being replaced
 _MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
 _MAX_REMOTE_NBYTES = 1 << 17  # larger ones count for the limit of memory of remote reads
@@ -59,6 +57,9 @@ class ChunkReader:
         self.codecs = codecs
         largest = _MAX_BUFFER_NBYTES if store.max_concurrency is None else _MAX_REMOTE_NBYTES
         self._is_large = codecs.read_buffer_size > largest
+        # Bytes that are decoded at once, if it is not only the selected part of an uncompressed chunk.
+        reads_less = codecs.prefers_partial_decode and codecs.inner_codecs is None
+        self.nbytes_at_once = None if reads_less else codecs.inner_chunk_nbytes
         # Whether chunks are so small that several are read per task.
         self.in_batches = (
             codecs.has_memory_layout
@@ -67,16 +68,6 @@ class ChunkReader:
             and codecs.max_concurrency is None
             and (codecs.decoded.nbytes or 0) < THREADS_PAY_NBYTES
         )
-
-    def nbytes_at_once(self, selection: AnySelection) -> int | None:
-        """Bytes that are decoded at once for a chunk; they decide whether threads are used."""
-        codecs = self.codecs
-        if not codecs.prefers_partial_decode or codecs.inner_codecs is not None:
-            return codecs.inner_chunk_nbytes
-        # Only the selected part of an uncompressed chunk is read.
-        if isinstance(selection, BasicIndexer):
-            return prod(map(min, selection.shape, codecs.decoded.shape)) * codecs.dtype.itemsize
-        return 0
 
     def read(self, key: str, selection: AnySelection | None, out: Array) -> bool:
         """Read the selected elements of a chunk, or all; return whether the chunk is stored."""
@@ -96,7 +87,10 @@ class ChunkReader:
                     octets[:] = data
                 return True
         # In part: the codecs request what they need, such as an index and then inner chunks.
-        elif codecs.prefers_partial_decode and not self._is_dense(selection):
+        # Masks of whole arrays select many elements, or the parser has made coordinates of them.
+        elif codecs.prefers_partial_decode and not (
+            isinstance(selection, MaskIndexer) and not codecs.supports_partial_encode
+        ):
             part = codecs.full_selection if selection is None else selection
             return read_open(
                 store, key, codecs.prefetch, lambda value: codecs.partial_decode(value, part, out)
@@ -120,14 +114,6 @@ class ChunkReader:
             if data is not None:
                 codecs.decode_into(data, out, selection)
         return data is not None
-
-    def _is_dense(self, selection: AnySelection | None) -> bool:
-        """Whether a mask selects so many elements of a chunk that all are read."""
-        return (
-            isinstance(selection, MaskIndexer)
-            and self.codecs.inner_codecs is None
-            and selection.shape[0] * _DENSE >= selection.mask.size
-        )
 
     def _decode_large(self, value: ByteReader, selection: AnySelection | None, out: Array) -> None:
         """Receive a value of a remote store when memory for it is available, and decode it."""
@@ -177,16 +163,20 @@ def read_open(
 # --- errors ---
 
 
-def decode_again(store: Store, key: str, error: ChunkDecodeError, work: Callable[[], T]) -> T:
-    """Repeat what reads a chunk after an error, past caches, if the store is remote."""
-    # The bytes may have been damaged on the way.
-    if store.max_concurrency is None:
-        raise error
-    log("retries", "%s %r cannot be decoded (%s); reading it again", store, key, error.reason)
+def decode(store: Store, key: str, method: Callable[..., T], *args: Any) -> T:
+    """Call what decodes a value; once more, past caches, if a remote value is damaged."""
+    try:
+        return method(*args)
+    except ChunkDecodeError as error:
+        if store.max_concurrency is None:
+            raise
+        # The bytes may have been damaged on the way.
+        first = error
+    log("retries", "%s %r cannot be decoded (%s); reading it again", store, key, first.reason)
     if isinstance(store, CachingStore):
         store.discard_cached(key)
     try:
-        return work()
+        return method(*args)
     except ChunkDecodeError as second:
         reason = f"{second.reason}, also when it was requested again"
-        raise type(second)(reason, second.codec, second.location) from error
+        raise type(second)(reason, second.codec, second.location) from first

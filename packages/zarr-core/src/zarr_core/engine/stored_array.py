@@ -13,7 +13,7 @@ import numpy as np
 
 from zarr_core.config import config
 from zarr_core.engine.native import native_plan
-from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader, decode_again
+from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader, decode
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.scratch import Scratch, remote_memory
 from zarr_core.engine.stored_node import StoredNode
@@ -145,7 +145,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
         parallel_for(
             projections,
             partial(self._read_projection, reader, out),
-            self.parallel(reader.nbytes_at_once(selection)),
+            self.parallel(reader.nbytes_at_once),
             self.threads,
             self.codecs.inner_chunk_count,
         )
@@ -170,11 +170,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
         key = self.chunk_key(chunk_coords)
         selection = None if is_whole else chunk_selection
         try:
-            try:
-                is_stored = reader.read(key, selection, out)
-            except ChunkDecodeError as error:
-                read_again = partial(reader.read, key, selection, out)
-                is_stored = decode_again(reader.store, key, error, read_again)
+            is_stored = decode(reader.store, key, reader.read, key, selection, out)
         except (CodecError, MemoryError) as error:
             raise self.located(key, reader.codecs.decoded.shape, error) from error
         if not is_stored:
@@ -268,7 +264,9 @@ class StoredArray(StoredNode[ArrayMetadata]):
 
     def _new_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
         store = self.chunk_store
-        if self.missing_is_error and isinstance(codecs.array_to_bytes, SubchunkCodec):
+        is_shard = isinstance(codecs.array_to_bytes, SubchunkCodec)
+        # A compressed shard is decoded as a whole, with inner chunks that are not selected.
+        if self.missing_is_error and is_shard and codecs.prefers_partial_decode:
             return ChunkReader(store, codecs.with_settings(missing_is_error=True))
         supplied = store.traits.chunk_reader  # of a cache, which has no missing inner chunks
         return (supplied and supplied(codecs)) or ChunkReader(store, codecs)

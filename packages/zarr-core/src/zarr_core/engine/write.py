@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.engine.read import decode_again
+from zarr_core.engine.read import decode
 from zarr_core.engine.scratch import Scratch
-from zarr_core.errors import ChunkDecodeError, CodecError, StoreError, unconfirmed_note
+from zarr_core.errors import CodecError, StoreError, unconfirmed_note
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.interfaces.store import to_bytes
 from zarr_core.selection.projection import project, put
@@ -261,7 +261,8 @@ class _ChunkWriter:
             if elements.dtype != resolved.dtype and self._fields is None:
                 elements = _cast(stored, elements)  # chunk by chunk, to save memory
             if not is_complete or self._fields is not None:
-                self._update(codecs, key, selection, elements)
+                change = partial(self._change, codecs, selection, elements)
+                decode(store, key, store.update, key, change)
             elif not is_whole:
                 # The chunk extends beyond the array; there it has fill values.  A shard has only
                 # the inner chunks inside the array.
@@ -278,16 +279,6 @@ class _ChunkWriter:
             raise stored.located(key, codecs.decoded.shape, error) from error
         except StoreError as error:
             self.unconfirmed.fail([key], error)
-
-    def _update(
-        self, codecs: PreparedCodecChain, key: str, selection: AnySelection, elements: Array
-    ) -> None:
-        """Change a part of a stored chunk; read it again if it cannot be decoded."""
-        change = partial(self._change, codecs, selection, elements)
-        try:
-            self._store.update(key, change)
-        except ChunkDecodeError as error:
-            decode_again(self._store, key, error, partial(self._store.update, key, change))
 
     def _change(
         self,

@@ -100,18 +100,14 @@ class ParsedSelection(NamedTuple):
             )
         if self.is_identity:
             return array
-        engine_shape = self.selection.shape
-        view = array.transpose(self.transpose) if self.transpose else array
-        if view.shape == engine_shape:
-            return self._reverse(view)
-        view = view.reshape(engine_shape)
+        view = self._to_engine(array)
         # A copy is new memory, so it is enough to compare the bounds.
         if view.size and view.base is not array and not np.may_share_memory(view, array):
             raise SelectionError(
                 f"an array of strides {array.strides} cannot receive this selection; "
                 "give a contiguous one"
             )
-        return self._reverse(view)
+        return view
 
     def broadcast(self, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Broadcast a value as NumPy does in assignments, and return it with the engine's shape.
@@ -135,13 +131,14 @@ class ParsedSelection(NamedTuple):
                 raise SelectionError(
                     f"a value of shape {shape} does not fit the selection of shape {self.shape}"
                 ) from None
-        if self.transpose:
-            value = value.transpose(self.transpose)
-        if value.shape != self.selection.shape:
-            value = value.reshape(self.selection.shape)
-        return self._reverse(value)
+        return self._to_engine(value)
 
-    def _reverse(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _to_engine(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return an array of the user's shape with the engine's shape, as a view if possible."""
+        if self.transpose:
+            array = array.transpose(self.transpose)
+        if array.shape != self.selection.shape:
+            array = array.reshape(self.selection.shape)
         if not self.reversed_axes:
             return array
         steps = [-1 if axis in self.reversed_axes else 1 for axis in range(array.ndim)]
@@ -185,7 +182,7 @@ def coordinate(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
             shape,
         )
     arrays = [_converted(item, shape) for item in items]
-    if any(isinstance(item, bool) or _is_mask(item) for item in arrays):
+    if any(map(_is_mask, arrays)):
         raise SelectionError(
             "coordinates must be integers; a mask has the shape of the whole array and stands alone",
             shape,
@@ -208,7 +205,7 @@ def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
         for item in _items_of(index):
             if item is None or (isinstance(item, slice) and item.step not in (None, 1)):
                 raise SelectionError(f"{item!r} does not select chunks; slices have step 1")
-        chunks = basic(index, counts).selection
+        chunks: Any = basic(index, counts).selection  # a BasicIndexer
     except SelectionError as error:  # error.shape would be the shape of the grid
         raise SelectionError(f"{error.reason} (grid of chunks {counts})") from None
     parts = []
@@ -216,10 +213,8 @@ def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
         start = stop = 0
         if item.start < item.stop:
             last = item.stop - 1
-            start, stop = (
-                axis.start(item.start),
-                min(axis.start(last) + axis.length(last), axis.size),
-            )
+            start = axis.start(item.start)
+            stop = min(axis.start(last) + axis.length(last), axis.size)
         parts.append(slice(start, stop, 1))
     selection = BasicIndexer(tuple(parts))
     return ParsedSelection(selection, selection.shape)
@@ -304,7 +299,7 @@ def _parse_items(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedS
                 shape,
             )
         else:
-            numbers = _within(_as_array(item, shape), dimension, shape)
+            [numbers] = _indices(_as_array(item, shape), dimension, shape, ndim=1)
             flat = numbers.reshape(-1)
             parts.append(progression(flat) or flat)
             result_shape.extend(numbers.shape)
@@ -321,7 +316,7 @@ def _parse_items(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedS
 
 
 def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
-    """Parse an index with arrays of integers, masks of any dimensions, or booleans.
+    """Parse an index with arrays of integers, or masks of one or more dimensions.
 
     NumPy's documentation, "Advanced indexing": the axes of the arrays come first in the result, or
     replace those of the arrays if these are adjacent.
@@ -333,7 +328,6 @@ def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
     lengths: list[int] = []
     axes: list[int | None] = []
     reversed_axes: list[int] = []
-    scalars: list[tuple[int, ...]] = []  # shapes that booleans without dimensions contribute
     before: int | None = None  # axes before the first item that broadcasts
     for item in _expanded(tuple(converted), shape, [_dimensions(item) for item in converted]):
         dimension = len(parts)
@@ -347,15 +341,12 @@ def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
             lengths.append(count)
         else:
             before = len(lengths) if before is None else before
-            if isinstance(item, bool):
-                scalars.append((int(item),))
-            else:
-                indices = _indices(item, dimension, shape)
-                parts += indices
-                axes += [None] * len(indices)
+            indices = _indices(item, dimension, shape)
+            parts += indices
+            axes += [None] * len(indices)
     arrays = [part for part in parts if not isinstance(part, slice) and part.ndim]
     try:
-        together = np.broadcast_shapes(*(part.shape for part in arrays), *scalars)
+        together = np.broadcast_shapes(*(part.shape for part in arrays))
     except ValueError:
         shapes = ", ".join(str(part.shape) for part in arrays)
         raise SelectionError(
@@ -365,7 +356,7 @@ def _broadcast(items: Sequence[Any], shape: tuple[int, ...]) -> ParsedSelection:
     are_adjacent = numbers[-1] - numbers[0] == len(numbers) - 1
     first = before if before is not None and are_adjacent else 0
     result_shape = (*lengths[:first], *together, *lengths[first:])
-    if len(arrays) == 1 and not scalars:
+    if len(arrays) == 1:
         return _along_one_dimension(
             parts, axes, arrays[0], first, result_shape, tuple(reversed_axes)
         )
@@ -411,15 +402,6 @@ def _points(
     shape: tuple[int, ...],
 ) -> ParsedSelection:
     """Indices along several dimensions: the selection as points, even along its slices."""
-    size = prod(result_shape)
-    if not parts and not size:
-        return ParsedSelection(MaskIndexer(np.zeros((), bool)), result_shape)
-    if not parts and size != 1:
-        raise SelectionError(
-            "no element of an array without dimensions is selected; read it with array[()], "
-            f"and with dimensions {_INSTEAD}",
-            shape,
-        )
     coordinates = []
     try:
         for dimension, (part, axis) in enumerate(zip(parts, axes, strict=True)):
@@ -435,24 +417,23 @@ def _points(
             )
     except (MemoryError, OverflowError, ValueError) as error:
         raise SelectionError(
-            f"the coordinates of {size} points do not fit into memory; {_INSTEAD}", shape
+            f"the coordinates of {prod(result_shape)} points do not fit into memory; {_INSTEAD}",
+            shape,
         ) from error
     return ParsedSelection(_points_selection(tuple(coordinates)), result_shape)
 
 
 def _converted(item: Any, shape: tuple[int, ...]) -> Any:
-    """An item as None, ``...``, slice, int, bool, or array of integers or booleans."""
+    """An item as None, ``...``, slice, int, or array of integers or booleans."""
     if not _broadcasts(item):
         return item
     if is_integer(item):
         return as_integer(item)
-    if isinstance(item, bool | np.bool_) or (_is_mask(item) and not item.ndim):
-        return bool(item)
     return _as_array(item, shape)
 
 
 def _broadcasts(item: Any) -> bool:
-    """Whether an item is an array, an integer or a boolean."""
+    """Whether an item is an array or an integer."""
     return not (item is None or item is Ellipsis or isinstance(item, slice))
 
 
@@ -462,18 +443,20 @@ def _is_mask(item: Any) -> bool:
 
 def _dimensions(item: Any) -> int:
     """The number of dimensions of the array that a converted item selects from."""
-    if item is None or item is Ellipsis or isinstance(item, bool):
+    if item is None or item is Ellipsis:
         return 0
     return item.ndim if _is_mask(item) else 1
 
 
-def _indices(item: Any, dimension: int, shape: tuple[int, ...]) -> list[Indices]:
-    """The indices that an integer or array selects in each of its dimensions."""
+def _indices(
+    item: Any, dimension: int, shape: tuple[int, ...], ndim: int | None = None
+) -> list[Indices]:
+    """The indices that an integer or array selects in each of its dimensions, or in ``ndim``."""
     if isinstance(item, int):
         return [np.asarray(_in_bounds(item, dimension, shape))]
     if item.dtype.kind != "b":
         return [_within(item, dimension, shape)]
-    lengths = shape[dimension : dimension + item.ndim]
+    lengths = shape[dimension : dimension + (ndim or item.ndim)]
     if item.shape != lengths:
         raise SelectionError(
             f"a mask of shape {item.shape} does not fit dimensions of lengths "
@@ -504,16 +487,8 @@ def _as_array(item: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
 
 
 def _within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...]) -> Indices:
-    """Return integers of any shape and sign, or the true positions of a mask, as indices from 0."""
+    """Return integers of any shape and sign as indices from 0."""
     size = shape[dimension]
-    if array.dtype.kind == "b":
-        if array.shape != (size,):
-            raise SelectionError(
-                f"a mask of shape {array.shape} does not fit dimension {dimension} "
-                f"of length {size}",
-                shape,
-            )
-        return np.flatnonzero(array)
     if array.size == 0:
         return np.zeros(array.shape, np.intp)
     # Before the cast to intp: it would turn large unsigned numbers into negative ones.

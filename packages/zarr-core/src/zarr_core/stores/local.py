@@ -21,7 +21,7 @@ from zarr_core.errors import StoreError, StoreKeyError, StoreReadError
 from zarr_core.interfaces.byte_reader import ByteReader
 from zarr_core.interfaces.keys import check_key, check_prefix, key_lock
 from zarr_core.interfaces.store import FileLayout, Store, StoreTraits
-from zarr_core.messages import listed, log, warn
+from zarr_core.messages import listed, warn
 from zarr_core.stores import local_files
 from zarr_core.stores.local_files import (
     FOLLOW_LINKS,
@@ -55,7 +55,7 @@ class LocalStore(Store):
     new one, also after a crash.  ``update`` excludes all threads and, by a lock file, all processes
     that use the directory; without ``fcntl``, only the threads of one process.  Files whose names
     begin with ``.`` and end in ``.zarr-partial`` or ``.zarr-lock`` belong to this store and are
-    never keys.  :meth:`sweep` removes those of killed processes.
+    never keys, also if a killed process has left them.
 
     Parameters
     ----------
@@ -305,30 +305,6 @@ class LocalStore(Store):
             raise self._write_error(prefix, error) from error
         self._tree.remove_empty(above)
         return True
-
-    def sweep(self, older_than: float = 3600.0) -> int:
-        """Remove temporary files and unused locks of killed processes; return their number.
-
-        Parameters
-        ----------
-        older_than : float
-            Seconds since the last write, from which a temporary file is removed.  It must be longer
-            than the time that any process needs to write a part of a value.
-        """
-        self._require_writable("")
-        count = 0
-        try:
-            top = self._tree.open("")
-            for prefix, directory, names in local_files.walk(top, skips_unreadable=True):
-                for name in filter(local_files.is_temporary, names):
-                    if local_files.remove_file(directory, name, older_than):
-                        log("recovery", "%s: file of a killed process removed", prefix + name)
-                        count += 1
-        except FileNotFoundError:
-            return 0
-        except OSError as error:
-            raise self._write_error("", error) from error
-        return count
 
     # --- listable ---
 

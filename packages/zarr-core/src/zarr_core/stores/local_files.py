@@ -17,7 +17,6 @@ import re
 import stat
 import struct
 import sys
-import time
 import warnings
 import zlib
 from contextlib import contextmanager, suppress
@@ -359,10 +358,10 @@ class DirectoryTree:
             return None
         for _ in range(_PASSES):  # other processes may use a directory for a moment
             paths = []
-            for path, directory, files in walk(top, name and f"{name}/"):
+            for path, directory, files in _walk(top, name and f"{name}/"):
                 paths.append(path)
                 for file in files:
-                    remove_file(directory, file)
+                    _remove_file(directory, file)
             # Children first; all must be tried.
             kept = [path for path in reversed(paths) if path and not _remove_directory(top, path)]
             if not kept:
@@ -386,9 +385,7 @@ def split(path: str) -> tuple[str, str]:
     return path[:end], path[end:]
 
 
-def walk(
-    top: int, prefix: str = "", skips_unreadable: bool = False
-) -> Iterator[tuple[str, OpenDescriptor, list[str]]]:
+def _walk(top: int, prefix: str) -> Iterator[tuple[str, OpenDescriptor, list[str]]]:
     """Iterate over a directory below an open one, and over those below it, parents first.
 
     Yields the path, the descriptor and the names of files, which include links.
@@ -399,7 +396,7 @@ def walk(
         try:
             directory = OpenDescriptor(_open_below(top, prefix, LISTED))
         except OSError as error:
-            if error.errno in _GONE or (skips_unreadable and error.errno == errno.EACCES):
+            if error.errno in _GONE:
                 continue
             raise
         with os.scandir(directory) as entries:
@@ -424,28 +421,19 @@ def _remove_directory(top: int, prefix: str) -> bool:
     return True
 
 
-def remove_file(directory: int, name: str, older_than: float = 0.0) -> bool:
-    """Remove a file, unless it was written recently or is a lock in use; return whether it was."""
-    with suppress(FileNotFoundError):
-        if not (name.endswith(LOCK) and is_temporary(name)):
-            if older_than > 0:
-                status = os.stat(name, dir_fd=directory, follow_symlinks=False)
-                if time.time() - status.st_mtime < older_than:
-                    return False
+def _remove_file(directory: int, name: str) -> None:
+    """Remove a file, unless it is a lock in use."""
+    with suppress(FileNotFoundError, BlockingIOError):
+        if not (HAVE_LOCKS and name.endswith(LOCK) and is_temporary(name)):
             os.unlink(name, dir_fd=directory)
-            return True
-        if HAVE_LOCKS:
-            descriptor = os.open(name, os.O_RDWR | os.O_NOFOLLOW, dir_fd=directory)
-            try:
-                flock(descriptor, LOCK_EX | LOCK_NB)
-                if _is_at(descriptor, name, directory):
-                    os.unlink(name, dir_fd=directory)
-                    return True
-            except BlockingIOError:
-                return False
-            finally:
-                _release(descriptor)
-    return False
+            return
+        descriptor = os.open(name, os.O_RDWR | os.O_NOFOLLOW, dir_fd=directory)
+        try:
+            flock(descriptor, LOCK_EX | LOCK_NB)
+            if _is_at(descriptor, name, directory):
+                os.unlink(name, dir_fd=directory)
+        finally:
+            _release(descriptor)
 
 
 def is_temporary(name: str) -> bool:
