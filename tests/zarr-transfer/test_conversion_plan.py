@@ -157,21 +157,6 @@ def test_consolidated_metadata_are_omitted():
     assert "consolidated_metadata" not in bytes(dest.get("zarr.json")).decode()
 
 
-def test_arrays_with_unknown_codecs_are_copied_and_not_decoded():
-    source = zarr.MemoryStore()
-    zarr.create_array(source, data=np.arange(4))
-    document = bytes(source.get("zarr.json")).replace(b'"zstd"', b'"acme.unknown"')
-    source.set("zarr.json", document)
-    dest = zarr.MemoryStore()
-    made = convert(source, dest)
-    assert made.cost == "copy"
-    assert {key: bytes(dest.get(key)) for key in dest.list()} == {
-        key: bytes(source.get(key)) for key in source.list()
-    }
-    with pytest.raises(ConversionError, match=r"acme\.unknown"):
-        convert(source, zarr.MemoryStore(), chunks=2)
-
-
 def test_damaged_documents_are_problems_of_their_nodes():
     source = hierarchy()
     source.store.set("g/y/zarr.json", b"{}")
