@@ -59,9 +59,9 @@ def test_converted_members_are_skipped_in_place():
     convert(store, source_format=2)
     assert set(dict(zarr.open_group(store, zarr_format=3)["g"].members())) == {"a", "x"}
     stranger(store := hierarchy(3), 1)
-    assert [
-        it.pointer for it in plan_conversion(store, zarr_format=2, source_format=3).problems
-    ] == ["/g/x"]
+    problems = plan_conversion(store, zarr_format=2, source_format=3).problems
+    # The chunks of a would have other keys.
+    assert [problem.pointer for problem in problems] == ["/g/x", "/g/a"]
 
 
 @pytest.mark.parametrize("own", FORMATS)

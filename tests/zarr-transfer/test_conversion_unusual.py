@@ -74,12 +74,17 @@ def test_storage_transformers_that_codecs_cannot_replace():
         convert(source, zarr.MemoryStore(), zarr_format=2)
 
 
-def test_undecodable_chunks():
+def test_chunks_with_unknown_codecs_are_copied_and_not_decoded():
     source = zarr.MemoryStore()
     zarr.create_array(source, data=VALUES, compressors="zstd")
     source.set("zarr.json", bytes(source.get("zarr.json")).replace(b'"zstd"', b'"acme.unknown"'))
-    with pytest.raises(ConversionError, match=r"acme\.unknown"):
-        convert(source, zarr.MemoryStore(), zarr_format=2)
+    for options in ({"zarr_format": 2}, {"chunks": 2}):
+        with pytest.raises(ConversionError, match=r"acme\.unknown"):
+            convert(source, zarr.MemoryStore(), **options)
+    assert convert(source, dest := zarr.MemoryStore()).cost == "copy"
+    assert {key: bytes(dest.get(key)) for key in dest.list()} == {
+        key: bytes(source.get(key)) for key in source.list()
+    }
     done = convert(source, zarr.MemoryStore(), chunk_key_encoding="v2")
     assert done.cost == "copy"
     assert "not checked, since it cannot be opened" in done.steps[0].notes[0]

@@ -539,11 +539,6 @@ def test_a_copy_that_lacks_anything_becomes_whole(tree, missing, requests):
     assert list(dest.list()) == []
 
 
-def test_source_is_opened_first():
-    with pytest.raises(NodeTypeError, match=r"'there.zarr'.*pass zarr_core\.open"):
-        zarr.copy("there.zarr", {})
-
-
 def test_keys_not_copied_by_decoding_are_reported(tmp_path):
     """If chunks are copied without decoding, all their properties are kept."""
     group = zarr.create_group(tmp_path / "source")

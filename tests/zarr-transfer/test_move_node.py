@@ -194,7 +194,9 @@ def test_how_far_it_has_come(root):
     assert last == {1: ("", 6, 6, 1)}
 
 
+@pytest.mark.parametrize("function", [zarr.move, zarr.copy, zarr.copy_all])
 @pytest.mark.parametrize("source", ["a.zarr", zarr.MemoryStore(), None, 5])
-def test_a_source_that_is_not_a_node(source):
-    with pytest.raises(NodeTypeError, match="the source must be an array or a group"):
-        zarr.move(source, {})
+def test_a_source_that_is_not_a_node(source, function):
+    advice = "pass what" if source in (None, 5) else r"pass zarr_core\.open\("
+    with pytest.raises(NodeTypeError, match=f"must be an array or a group; {advice}"):
+        function(source, {})

@@ -149,19 +149,14 @@ def convert(
     names keep what xarray masks: the fill value, or the attribute ``_FillValue``.  Missing chunks
     are stored if the fill value becomes another one.
     """
-    options = CopyOptions(
-        only=only, overwrite=overwrite, remove_source=remove_source, max_memory=max_memory, verify=verify,
-        on_error=on_error, progress=progress, executor=executor, is_conversion=True,
-        layout={
-            "chunks": chunks, "shards": shards, "filters": filters, "compressors": compressors,
-            "serializer": serializer, "fill_value": fill_value, "dtype": dtype,
-            "chunk_key_encoding": chunk_key_encoding,
-        },
-    )  # fmt: skip
-    plan = _plan(
-        source, dest, options, source_path=source_path, dest_path=dest_path, zarr_format=zarr_format,
+    plan = plan_conversion(
+        source, dest, source_path=source_path, dest_path=dest_path, zarr_format=zarr_format,
         source_format=source_format, storage_options=storage_options,
-        dest_storage_options=dest_storage_options,
+        dest_storage_options=dest_storage_options, chunks=chunks, shards=shards, filters=filters,
+        compressors=compressors, serializer=serializer, fill_value=fill_value, dtype=dtype,
+        chunk_key_encoding=chunk_key_encoding, only=only, overwrite=overwrite,
+        remove_source=remove_source, max_memory=max_memory, verify=verify, on_error=on_error,
+        progress=progress, executor=executor,
     )  # fmt: skip
     try:
         _refuse(plan)
@@ -174,14 +169,27 @@ def convert(
     return plan
 
 
-def plan_conversion(source: Any, dest: Any = None, **options: Any) -> CopyPlan:
+def plan_conversion(
+    source: Any,
+    dest: Any = None,
+    *,
+    source_path: str | None = None,
+    dest_path: str | None = None,
+    zarr_format: int | str = 3,
+    source_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    dest_storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> CopyPlan:
     """Return what :func:`convert` would do with each node, and all problems.
 
     Nothing is written, and chunks are not read.
 
     Parameters
     ----------
-    source, dest, **options
+    source, dest, source_path, dest_path, zarr_format, source_format
+        As for :func:`convert`.
+    storage_options, dest_storage_options, **options
         As for :func:`convert`.
 
     Returns
@@ -199,34 +207,7 @@ def plan_conversion(source: Any, dest: Any = None, **options: Any) -> CopyPlan:
         If the format reserves the name of the destination, and no node has it yet.
     """
     check_names(options, signature(convert).parameters)
-    locations = {name: options.pop(name) for name in _LOCATIONS & options.keys()}
-    layout = CopyOptions.from_arguments({**options, "is_conversion": True})
-    return _plan(source, dest, layout, **locations)
-
-
-_LOCATIONS = {
-    "source_path",
-    "dest_path",
-    "zarr_format",
-    "source_format",
-    "storage_options",
-    "dest_storage_options",
-}
-
-
-def _plan(
-    source: Any,
-    dest: Any,
-    options: CopyOptions,
-    *,
-    source_path: str | None = None,
-    dest_path: str | None = None,
-    zarr_format: int | str = 3,
-    source_format: int | str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    dest_storage_options: Mapping[str, Any] | None = None,
-) -> CopyPlan:
-    """Return the plan of a conversion between two locations."""
+    arguments = CopyOptions.from_arguments({**options, "is_conversion": True})
     from_store, from_path = resolve_store_path(source, source_path, storage_options=storage_options)
     to_store, to_path = from_store, from_path
     if dest is not None or dest_path is not None or dest_storage_options:
@@ -240,7 +221,7 @@ def _plan(
     if to.format_.is_reserved(to_path.rpartition("/")[2]) and not to.has(to.format_):
         check_reserved_names(to.format_, [to_path], from_path.split("/"))
     spec = CopySpec(NodeLocation(from_store, from_path, format_), to)
-    return plan_nodes(spec, _nodes(spec.source, root), options)
+    return plan_nodes(spec, _nodes(spec.source, root), arguments)
 
 
 def _source(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
-from zarr_core import MemoryStore
 from zarr_core.errors import ExtensionError, MetadataError, NodeExistsError
 from zarr_core.extension import (
     ArrayMetadata,
@@ -307,7 +306,6 @@ class _Conversion(_Planner):
 
     def __init__(self, spec: CopySpec, nodes: Nodes, options: CopyOptions) -> None:
         super().__init__(spec, nodes, options)
-        self._roots = _other_roots(self.dest)
         self._existing = existing_nodes(self.dest, [path for path, _ in nodes])
 
     def plan(self) -> CopyPlan:
@@ -374,7 +372,6 @@ class _Conversion(_Planner):
             return replace(step, cost="nothing", notes=())
         assert step.metadata is not None
         format_, at = dest.format_, dest.at(step.path)
-        format_.create(MemoryStore(dict(self._roots)), at, step.metadata)
         existing = self._existing.get(step.path)
         if existing is None:
             # Two formats may use the same key for metadata.
@@ -444,12 +441,3 @@ class _Conversion(_Planner):
                 if name not in known:
                     names = ", ".join(sorted(map(repr, known - {None}))) or "none"
                     yield f"{part}: no dimension has the name {name!r}; existing names: {names}"
-
-
-def _other_roots(dest: NodeLocation) -> dict[str, bytes]:
-    """Return the documents of other formats at the root, which may determine the format of a store."""
-    if not dest.format_.implicit_groups:
-        return {}
-    keys = {key for other in formats_without(dest.format_.name) for key in other.documents("")}
-    values = ((key, dest.store.get(key)) for key in sorted(keys))
-    return {key: bytes(value) for key, value in values if value is not None}

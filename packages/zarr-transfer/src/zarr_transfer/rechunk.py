@@ -11,6 +11,7 @@ White, 2020, https://rechunker.readthedocs.io/en/latest/algorithm.html).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, lcm, log, prod
@@ -350,17 +351,10 @@ def _longer(
     """Iterate over lengths to which a region can grow."""
     if length >= size:
         return
-    whole = ceil(size / unit)
-    tried = {2 * ceil(length / unit), ceil(aim / unit), lcm(unit, aim) // unit, whole}
-    low, high = length // unit, whole  # the first fits; the second may not
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits(min(size, middle * unit)):
-            low = middle
-        else:
-            high = middle - 1
-    tried.add(low)
-    for number in tried:
+    present, whole = length // unit, ceil(size / unit)
+    larger = range(present + 1, whole + 1)
+    most = present + bisect_left(larger, True, key=lambda n: not fits(min(size, n * unit)))
+    for number in {2 * ceil(length / unit), ceil(aim / unit), lcm(unit, aim) // unit, whole, most}:
         more = min(size, number * unit)
-        if length < more and number <= low:
+        if length < more and number <= most:
             yield more

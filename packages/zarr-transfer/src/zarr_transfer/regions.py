@@ -9,6 +9,8 @@ from itertools import accumulate, product
 from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -142,15 +144,8 @@ def regions_with(
         if len(inside) >= most - most // 8:
             yield Region(box)
         else:
-            yield Region(box, tuple(_coordinates(number, counts) for number in sorted(inside)))
-
-
-def _coordinates(number: int, counts: Sequence[int]) -> Coordinates:
-    at = []
-    for count in reversed(counts):
-        number, rest = divmod(number, count)
-        at.append(rest)
-    return tuple(reversed(at))
+            columns = np.unravel_index(sorted(inside), counts)
+            yield Region(box, tuple(zip(*(along.tolist() for along in columns), strict=True)))
 
 
 def reached(cuts: Sequence[ChunkEdges], box: Box) -> list[range]:
