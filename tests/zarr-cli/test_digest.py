@@ -62,14 +62,3 @@ def test_a_stored_manifest_is_found(survey, command, query):
         "digest": create_manifest("survey.zarr").digest, "problems": [],
         "nbytes": create_manifest("survey.zarr").nbytes,
     }  # fmt: skip
-
-
-def test_the_digest_of_the_manifest_is_compared(survey, command):
-    digest = command("digest", "survey.zarr", "--manifest", "m.jsonl").split()[0]
-    command("verify", "survey.zarr", "--manifest", "m.jsonl", "--digest", digest)
-    command("verify", "survey.zarr", "--digest", digest)
-    shown = command("verify", "survey.zarr", "--manifest", "m.jsonl", "--digest", "ab", status=1)
-    assert "has the digest" in shown
-    assert "the digest of the hierarchy is" in command(
-        "verify", "survey.zarr", "--digest", "ab", status=1
-    )

@@ -120,7 +120,6 @@ def test_settings_reach_obstore():
         skip_signature=True,
         retry_config={"max_retries": 3, "retry_timeout": 9, "backoff": {"init_backoff": 0.5}},
         max_concurrency=7,
-        gap_nbytes=99,
     )
     assert store.store.config == {
         "region": "eu-west-1",
@@ -132,7 +131,7 @@ def test_settings_reach_obstore():
     assert store.store.client_options["connect_timeout"] == "7s"
     assert store.store.client_options["allow_http"] == "true"
     assert store.store.retry_config["backoff"]["init_backoff"] == timedelta(seconds=0.5)
-    assert (store.max_concurrency, store.gap_nbytes) == (7, 99)
+    assert store.max_concurrency == 7
 
 
 # --- credentials ---

@@ -67,7 +67,7 @@ def test_urls_of_buckets_that_have_all_their_parts(url):
         ("s3://b", {"client_options": {"nonsense": 1}}, "nonsense"),
         ("s3://b", {"retry_config": {"nonsense": 1}}, "unknown settings in retry_config: nonsense"),
         ("s3://b", {"retry_config": {"backoff": {"nonsense": 1}}}, "retry_config: nonsense"),
-        ("s3://b", {"max_concurrency": 0}, "max_concurrency=0"),
+        ("s3://b", {"max_concurrency": 0}, "max_concurrency must be at least 1, not 0"),
         ("s3://", {}, "obstore rejects the URL"),
         ("obstore://b", {}, "the scheme is not one of s3, s3a, gs"),
         ("az://b", {}, "obstore rejects the URL.*AZURE_STORAGE_ACCOUNT_NAME"),

@@ -24,18 +24,10 @@ _BLOCK = 1 << 14  # elements packed at once; each bit takes a byte in between
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The bits of an element that are packed.
+    """The bits of an element that are packed, ``first`` to ``last``, counted from the lowest.
 
-    Parameters
-    ----------
-    components : int
-        2 for complex numbers, otherwise 1.
-    bits : int
-        Number of bits of a component.
-    first, last : int
-        First and last packed bit, counted from the lowest.
-    signed : bool
-        Whether the bits above ``last`` are copies of it, rather than 0.
+    ``components`` is 2 for complex numbers, otherwise 1; ``bits`` is the number of bits of one.
+    ``signed``: the bits above ``last`` are copies of it, rather than 0.
     """
 
     components: int
@@ -58,17 +50,7 @@ class Layout:
         return -count * self.components * self.width % _BYTE
 
     def pack(self, elements: Array) -> Array:
-        """Pack elements.
-
-        Parameters
-        ----------
-        elements : ndarray, shape (n,)
-            Contiguous elements in native byte order.
-
-        Returns
-        -------
-        ndarray of uint8
-        """
+        """Pack contiguous elements in native byte order; return uint8."""
         octets = self._octets(elements)
         if self.width == _BYTE * octets.shape[1]:
             return octets.reshape(-1)
@@ -88,21 +70,7 @@ class Layout:
         )
 
     def unpack(self, packed: Array, count: int, dtype: np.dtype[Any]) -> Array:
-        """Unpack elements.
-
-        Parameters
-        ----------
-        packed : ndarray of uint8
-            Exactly the bytes of ``count`` elements.
-        count : int
-            Number of elements.
-        dtype : dtype
-            Data type of the elements.
-
-        Returns
-        -------
-        ndarray, shape (count,)
-        """
+        """Unpack exactly the bytes of ``count`` elements."""
         if self.bits <= _BYTE and self.width in (1, 2, 4):
             return self._unpack_few(packed)[: count * self.components].view(dtype)
         elements = np.empty(count, dtype)
@@ -164,20 +132,7 @@ class Layout:
 
 @lru_cache(maxsize=256)
 def layout(data_type: DataType, first: int | None, last: int | None) -> Layout:
-    """Return the bits that are packed of the elements of a data type.
-
-    Parameters
-    ----------
-    data_type : DataType
-        Data type of the elements.
-    first, last : int, optional
-        The first and the last bit; all bits if not given.
-
-    Raises
-    ------
-    ValueError
-        If the data type is not supported, or has fewer bits.
-    """
+    """Return the bits of elements to pack, by default all; ValueError if they do not have them."""
     name = data_type.to_definition().name
     if name in _OTHERS:
         components, bits = _OTHERS[name]

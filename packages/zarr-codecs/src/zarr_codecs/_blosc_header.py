@@ -31,13 +31,7 @@ _unpack = struct.Struct("<BBBBIII").unpack_from
 
 
 def content_size(data: Buffer) -> int:
-    """Return the number of bytes that a frame decodes to, after validating its header.
-
-    Raises
-    ------
-    ChunkDecodeError
-        If the header contradicts itself or the length of the frame.
-    """
+    """Return the number of bytes that a frame decodes to, after validating its header."""
     length = len(data)
     if length < SIZE:
         raise _damaged(f"{length} bytes are too few for a header of {SIZE} bytes")

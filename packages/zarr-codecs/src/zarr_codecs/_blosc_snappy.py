@@ -28,17 +28,7 @@ _LZ4 = 1 << 5  # number of a compressor that every build contains; its streams c
 def uncompressed_frame(data: Buffer) -> bytes:
     """Return a frame with the same content and uncompressed streams.
 
-    Parameters
-    ----------
-    data : Buffer
-        A frame with a validated header that is compressed with Snappy.
-
-    Raises
-    ------
-    CodecError
-        If pyarrow is not installed.
-    ChunkDecodeError
-        If a stream is not within the frame or does not decode to its size.
+    ``data`` has a validated header and is compressed with Snappy.
     """
     snappy = import_optional("pyarrow", "snappy", "blosc with snappy").Codec("snappy")
     frame = memoryview(data)

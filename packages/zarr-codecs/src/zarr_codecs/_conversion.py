@@ -18,14 +18,9 @@ _NATIVE = (np.dtype(np.float16), np.dtype(np.float32))  # NumPy rounds correctly
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How numbers that the target type cannot represent are converted.
+    """How numbers that the target type cannot represent are converted, as ``cast_value`` says it.
 
-    Parameters
-    ----------
-    rounding : str
-        As in the configuration of ``cast_value``.
-    out_of_range : {"clamp", "wrap"} or None
-        Conversion of numbers beyond the range; None raises an error.
+    ``out_of_range`` is None for an error.
     """
 
     rounding: str = "nearest-even"
@@ -35,28 +30,10 @@ class Rule:
 def cast(
     array: Array, source: Integers | Floats, target: Integers | Floats, dtype: Any, rule: Rule
 ) -> Array:
-    """Convert numbers.
+    """Convert numbers of the type ``source`` to a new array of ``dtype``, which has ``target``.
 
-    Parameters
-    ----------
-    array : ndarray
-        Numbers of the type ``source``; not modified.
-    source, target : Integers or Floats
-        Numbers that the types can represent.
-    dtype : dtype
-        Data type of the result.
-    rule : Rule
-        Rounding and out-of-range handling.
-
-    Returns
-    -------
-    ndarray of dtype, same shape
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range and the rule does not cover it, or if it is NaN or
-        infinity and the target type does not have it.
+    ValueError if a number is out of range and the rule does not cover it, or if it is NaN or
+    infinity and the target type does not have it.
     """
     if not array.size or source == target:
         return array.astype(dtype, copy=False)
@@ -249,19 +226,9 @@ def _to_precision(values: Array, target: Floats, rounding: str) -> Array:
 
 
 def rounded(values: Array, rounding: str) -> Array:
-    """Round to whole numbers.
+    """Round to whole numbers, as ``cast_value`` says it; zeros keep their sign.
 
-    Parameters
-    ----------
-    values : ndarray of floats
-        Numbers; infinity and NaN are unchanged.
-    rounding : str
-        As in the configuration of ``cast_value``.
-
-    Returns
-    -------
-    ndarray of the same dtype
-        Zeros keep their sign.
+    Infinity and NaN are unchanged.
     """
     if rounding == "nearest-away":
         whole = np.trunc(values)

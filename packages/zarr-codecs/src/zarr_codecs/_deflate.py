@@ -26,18 +26,9 @@ _MAX_RATIO = 1032  # largest compression ratio of DEFLATE
 
 
 class Container(NamedTuple):
-    """Container format of a DEFLATE stream.
+    """Container format of a DEFLATE stream: codec, ``wbits`` of zlib for 32 KiB, valid levels.
 
-    Parameters
-    ----------
-    name : str
-        Name of the codec, for messages.
-    wbits : int
-        The ``wbits`` of zlib for the format, with a window of 32 KiB.
-    levels : range
-        Valid compression levels; 0 stores the bytes uncompressed.
-    multiple : bool
-        Whether one stream may follow another.
+    Level 0 stores the bytes uncompressed; ``multiple``: one stream may follow another.
     """
 
     name: str

@@ -21,21 +21,10 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=256)
 def parse_dtype(member: str, text: str, kinds: str) -> np.dtype[Any]:
-    """Return the dtype that a member of a configuration names, in native byte order.
+    """Return the dtype in native byte order that a member of a configuration names.
 
-    Parameters
-    ----------
-    member : str
-        Name of the member, for messages.
-    text : str
-        A NumPy type string such as ``"<i4"``, or a name such as ``"int32"``.
-    kinds : str
-        The values of ``dtype.kind`` that are supported.
-
-    Raises
-    ------
-    ValueError
-        If the text is not a dtype, or its kind is not supported.
+    ``text`` is a NumPy type string such as ``"<i4"``, or a name such as ``"int32"``; ValueError if
+    its ``dtype.kind`` is not one of ``kinds``.
     """
     try:
         dtype = np.dtype(text).newbyteorder("=")
@@ -47,15 +36,10 @@ def parse_dtype(member: str, text: str, kinds: str) -> np.dtype[Any]:
 
 
 def check_dtype(decoded: ArrayRepresentation, dtype: np.dtype[Any]) -> None:
-    """Raise an error if the elements do not have the configured data type.
+    """Raise a ValueError if the elements do not have the configured data type.
 
-    Interpreted as another type, the elements would become other numbers.
-
-    Raises
-    ------
-    ValueError
-        If the data types differ.  int64 is accepted for datetime64 and timedelta64,
-        which NumPy stores as int64.
+    Interpreted as another type, the elements would become other numbers.  int64 is accepted for
+    datetime64 and timedelta64, which NumPy stores as int64.
     """
     actual = decoded.data_type.numpy_dtype
     if actual == dtype or (actual.kind in "mM" and dtype == np.int64):
@@ -66,21 +50,10 @@ def check_dtype(decoded: ArrayRepresentation, dtype: np.dtype[Any]) -> None:
 def encoded_representation(
     decoded: ArrayRepresentation, dtype: np.dtype[Any], shape: tuple[int, ...] | None = None
 ) -> ArrayRepresentation:
-    """Return the representation of the encoded chunk.
+    """Return the representation of the encoded chunk, by default with the same shape.
 
-    Parameters
-    ----------
-    decoded : ArrayRepresentation
-        Representation of the decoded chunk.
-    dtype : dtype
-        Data type of the encoded elements.
-    shape : tuple of int, optional
-        Shape of the encoded chunk, in elements; unchanged if not given.
-
-    Notes
-    -----
-    The fill value stays the same number, as in zarr-python.  It is the value of missing
-    inner chunks of a shard.
+    The fill value stays the same number, as in zarr-python.  It is the value of missing inner
+    chunks of a shard.
     """
     shape = decoded.shape if shape is None else shape
     actual = decoded.data_type.numpy_dtype
@@ -97,14 +70,8 @@ def stored_dtype(
 ) -> np.dtype[Any]:
     """Return the dtype of stored elements for elements of dtype ``actual``.
 
-    Parameters
-    ----------
-    actual : dtype
-        Data type of the array.
-    dtype, astype : str or None
-        The members of the configuration: the data types of the array and of the stored elements.
-    kinds : str
-        As for :func:`parse_dtype`.
+    ``dtype`` and ``astype`` are the members of the configuration: the data types of the array and
+    of the stored elements.
     """
     text = astype or dtype
     return actual if text is None else parse_dtype("astype", text, kinds)

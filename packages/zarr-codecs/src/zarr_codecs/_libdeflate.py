@@ -35,21 +35,10 @@ def compress_gzip(data: Buffer, level: int) -> Buffer:
 
 
 def decompress(data: Buffer, size: int, gzip: bool) -> Buffer | None:
-    """Decompress data that is exactly one valid stream of known size.
+    """Decompress one valid stream of known size; only a few bytes more are allocated.
 
-    Parameters
-    ----------
-    data : Buffer
-        The encoded bytes.
-    size : int
-        Decoded size in bytes; only a few bytes more are allocated.
-    gzip : bool
-        Whether the stream is a gzip member; otherwise it is a zlib stream.
-
-    Returns
-    -------
-    Buffer or None
-        None if the data is anything else, or the header has optional fields.
+    The stream is a gzip member, or a zlib stream.  Return None if the data is anything else, or the
+    header has optional fields.
     """
     extended = _extended_gzip(data, size) if gzip else _extended_zlib(data)
     if extended is None:

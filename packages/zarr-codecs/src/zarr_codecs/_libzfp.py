@@ -44,13 +44,7 @@ def _zfpy() -> Any:
 
 
 def check_expert(parameters: tuple[int, int, int, int]) -> None:
-    """Raise an error for parameters that zfp rejects.
-
-    Raises
-    ------
-    ValueError
-        If the parameters contradict each other, or are out of range.
-    """
+    """Raise a ValueError for parameters that zfp rejects."""
     low, high, _, exponent = parameters
     if not 0 <= low <= high < _MAX_BITS:
         raise ValueError(
@@ -61,14 +55,9 @@ def check_expert(parameters: tuple[int, int, int, int]) -> None:
 
 
 def compress(array: Array, mode: Mode) -> bytes:
-    """Compress to a stream without a header.
+    """Compress a C-contiguous array with 1 to 4 dimensions to a stream without a header.
 
-    Parameters
-    ----------
-    array : ndarray
-        C-contiguous, with 1 to 4 dimensions; int32, int64, float32 or float64.
-    mode : tuple
-        See ``Mode``.
+    The dtype is int32, int64, float32 or float64.
     """
     if mode[0] == "expert":
         return _compress_with_c(array, mode)
@@ -77,17 +66,12 @@ def compress(array: Array, mode: Mode) -> bytes:
 
 
 def decompress(data: Buffer, shape: tuple[int, ...], dtype: np.dtype[Any], mode: Mode) -> Array:
-    """Decompress a stream without a header.
+    """Decompress a stream without a header; ValueError if it is truncated or too long.
 
     zfp reads beyond the end of a truncated stream.  The stream is therefore padded, and
     zfp returns the number of bytes that it read.  If the C functions are not available,
     the stream is decompressed twice, padded with zeros and with ones: different results
     mean that the stream is truncated.
-
-    Raises
-    ------
-    ValueError
-        If the stream is truncated, or too long for its rate.
     """
     size, layout = len(data), _stream_layout(shape, dtype, mode)
     if (
@@ -110,18 +94,10 @@ def decompress(data: Buffer, shape: tuple[int, ...], dtype: np.dtype[Any], mode:
 def decompress_with_header(
     data: Buffer, shape: tuple[int, ...], dtype: np.dtype[Any]
 ) -> Array | None:
-    """Decompress a stream with a header.
+    """Decompress a stream with a header; ValueError if it is truncated.
 
-    Returns
-    -------
-    ndarray or None
-        None if the header does not match the chunk, the stream is too short for the
-        chunk, or this build of zfpy does not export the C functions.
-
-    Raises
-    ------
-    ValueError
-        If the stream is truncated.
+    Return None if the header does not match the chunk, the stream is too short for the chunk, or
+    this build of zfpy does not export the C functions.
     """
     size, c = len(data), _c_library()
     if c is None or not size or size % _WORD:
@@ -175,28 +151,11 @@ def _decompress_twice(data: Buffer, layout: _StreamLayout, mode: Mode) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class _StreamLayout:
-    """Properties of all streams of one shape, dtype and mode.
+    """Properties of all streams of one shape, dtype and mode; sizes are in bytes.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Shape of the chunk, in elements.
-    dtype : dtype
-        Data type of the elements.
-    lengths : tuple of int
-        The shape in the order of zfp, the fastest dimension first.
-    kind : int
-        ``zfp_type`` of the elements.
-    blocks : int
-        Number of blocks.
-    min_size : int
-        Smallest size of a stream, in bytes.
-    is_fixed_size : bool
-        Whether all streams have this size.
-    max_read : int
-        Largest number of bytes that zfp reads from the beginning.
-    metadata : int or None
-        Shape and dtype as zfp encodes them in a header; None without the C functions.
+    ``lengths`` is the shape in the order of zfp, the fastest dimension first; ``kind`` is its
+    ``zfp_type``; ``max_read`` is the largest number of bytes that zfp reads from the beginning;
+    ``metadata`` is the shape and dtype as in a header, None without the C functions.
     """
 
     shape: tuple[int, ...]

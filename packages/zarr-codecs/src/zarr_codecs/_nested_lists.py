@@ -16,13 +16,7 @@ _LONG = 64  # elements; shorter rows are joined to one list
 
 
 def reject_structured(decoded: ArrayRepresentation) -> None:
-    """Raise an error for structured data types, whose elements would be read as lists.
-
-    Raises
-    ------
-    ValueError
-        If the data type has fields.
-    """
+    """Raise a ValueError for structured data types, whose elements would be read as lists."""
     if decoded.data_type.numpy_dtype.names is not None:
         raise ValueError("structured data types are not supported by the codec")
 
@@ -30,10 +24,7 @@ def reject_structured(decoded: ArrayRepresentation) -> None:
 def to_items(array: np.ndarray[Any, Any]) -> list[Any]:
     """Return the elements in nested lists, followed by the typestr and the shape.
 
-    Parameters
-    ----------
-    array : ndarray
-        Array to convert; a zero-dimensional array gives a list of one element.
+    A zero-dimensional array gives a list of one element.
     """
     items: list[Any] = np.atleast_1d(array).tolist()
     items.append(_typestr(array.dtype))
@@ -42,26 +33,10 @@ def to_items(array: np.ndarray[Any, Any]) -> list[Any]:
 
 
 def from_items(items: Any, decoded: ArrayRepresentation, name: str) -> np.ndarray[Any, Any]:
-    """Return the array that a list describes, and check it against the chunk.
+    """Return the array of a list from :func:`to_items`, after a comparison with the chunk.
 
-    Parameters
-    ----------
-    items : list
-        List as returned by :func:`to_items`.
-    decoded : ArrayRepresentation
-        Representation of the chunk.
-    name : str
-        Name of the codec, for messages.
-
-    Notes
-    -----
     For arrays of order ``"F"``, zarr-python 2 writes the elements of the transposed
     chunk, with its reversed shape.  Such a list is transposed when it is read.
-
-    Raises
-    ------
-    ChunkDecodeError
-        If the dtype, the shape or the lists do not match the chunk.
     """
     if not isinstance(items, list) or len(items) < 2:
         raise ChunkDecodeError("not a list that ends with a dtype and a shape", name)

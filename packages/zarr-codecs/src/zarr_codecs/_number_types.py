@@ -11,15 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Integers:
-    """Unsigned integers, or integers in two's complement.
-
-    Parameters
-    ----------
-    bits : int
-        Number of bits.
-    signed : bool
-        Whether negative integers exist.
-    """
+    """Unsigned integers, or, if ``signed``, integers in two's complement."""
 
     bits: int
     signed: bool
@@ -37,18 +29,10 @@ class Integers:
 
 @dataclass(frozen=True, slots=True)
 class Floats:
-    """Binary floating-point numbers.
+    """Binary floating-point numbers, with a ``precision`` in bits.
 
-    Parameters
-    ----------
-    precision : int
-        Significant bits.
-    low_exponent : int
-        Exponent of the smallest normal number.
-    largest : float
-        The largest finite number.
-    nan, infinite, signed : bool
-        Whether the type has NaN, infinities, and numbers up to 0.
+    ``low_exponent`` is that of the smallest normal number, ``largest`` the largest finite number;
+    the others say whether the type has NaN, infinities, and numbers up to 0.
     """
 
     precision: int
@@ -91,13 +75,7 @@ _TYPES: dict[str, Integers | Floats] = {
 
 
 def number_type(data_type: DataType) -> Integers | Floats:
-    """Return the numbers that a data type can represent.
-
-    Raises
-    ------
-    ValueError
-        If the data type does not consist of real numbers.
-    """
+    """Return the numbers that a data type can represent; ValueError if they are not real."""
     name = data_type.to_definition().name
     if name not in _TYPES:
         raise ValueError(f"data type {name!r} is not supported; only real numbers are")

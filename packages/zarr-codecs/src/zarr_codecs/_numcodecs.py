@@ -53,13 +53,7 @@ def blosc_libraries() -> list[str]:
 def blosc_compress(
     data: Buffer, cname: str, clevel: int, shuffle: int, blocksize: int, typesize: int
 ) -> bytes:
-    """Compress to one Blosc frame; ``shuffle`` is 0 (none), 1 (bytes) or 2 (bits).
-
-    Raises
-    ------
-    ValueError, RuntimeError
-        If c-blosc does not contain the compressor, or fails.
-    """
+    """Compress to one Blosc frame; ``shuffle`` is 0 (none), 1 (bytes) or 2 (bits)."""
     arguments: list[Any] = [data, cname.encode(), clevel, shuffle, blocksize]
     if release() >= (0, 16):
         arguments.append(typesize)
@@ -77,20 +71,7 @@ def release() -> tuple[int, ...]:
 
 
 def blosc_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
-    """Decompress one Blosc frame with a validated header.
-
-    Parameters
-    ----------
-    data : Buffer
-        The frame.
-    out : memoryview, optional
-        Memory of the size that the header declares; allocated if not given.
-
-    Raises
-    ------
-    RuntimeError
-        If c-blosc cannot decompress the frame.
-    """
+    """Decompress one Blosc frame with a validated header, into ``out`` if it is given."""
     return _library().blosc.decompress(data, out)  # type: ignore[no-any-return]  # bytes or out
 
 
@@ -100,20 +81,7 @@ def zstd_compress(data: Buffer, level: int, checksum: bool) -> bytes:
 
 
 def zstd_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
-    """Decompress Zstandard frames with a validated structure.
-
-    Parameters
-    ----------
-    data : Buffer
-        The frames.
-    out : memoryview, optional
-        Memory of exactly the size of the content; allocated if not given.
-
-    Raises
-    ------
-    RuntimeError, ValueError
-        If the frames cannot be decompressed, or the size differs.
-    """
+    """Decompress Zstandard frames with a validated structure, into memory of exactly their size."""
     return _library().zstd.decompress(data, out)  # type: ignore[no-any-return]  # bytes or out
 
 
@@ -125,17 +93,7 @@ def lz4_compress(data: Buffer, acceleration: int) -> bytes:
 def lz4_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
     """Decompress an LZ4 block that follows its size, which is validated and not 0.
 
-    Parameters
-    ----------
-    data : Buffer
-        Size and block.
-    out : memoryview, optional
-        Memory of exactly that size; allocated if not given.
-
-    Raises
-    ------
-    RuntimeError, ValueError
-        If the block cannot be decompressed, or the size differs.
+    ``out`` is memory of exactly that size.
     """
     return _library().lz4.decompress(data, out)  # type: ignore[no-any-return]  # bytes or out
 
@@ -160,13 +118,7 @@ def jenkins_lookup3(data: Buffer, initval: int) -> int:
 
 
 def vlen_encode(name: str, elements: np.ndarray[Any, Any]) -> Buffer:
-    """Encode strings or bytes with ``VLenUTF8`` or ``VLenBytes``.
-
-    Raises
-    ------
-    TypeError
-        If an element has another type.
-    """
+    """Encode strings or bytes with ``VLenUTF8`` or ``VLenBytes``; TypeError for other elements."""
     encode = _vlen(name).encode
     flat = elements.reshape(-1)
     parts: list[Buffer] = [len(flat).to_bytes(_COUNT, "little")]
@@ -182,11 +134,6 @@ def vlen_decode(name: str, data: Buffer) -> np.ndarray[Any, Any]:
 
     numcodecs compares every length with the remaining data, so it never allocates
     more than the data can fill.
-
-    Raises
-    ------
-    ValueError
-        If the data is truncated or not valid UTF-8.
     """
     return _vlen(name).decode(data)  # type: ignore[no-any-return]  # one dimension, objects
 
@@ -201,11 +148,5 @@ def has_codec(identifier: str) -> bool:
 
 
 def get_codec(configuration: Mapping[str, JSON]) -> Any:
-    """Return the codec of numcodecs for a configuration of version 2.
-
-    Parameters
-    ----------
-    configuration : mapping
-        Configuration with an ``id`` for which :func:`has_codec` is true.
-    """
+    """Return the codec of numcodecs for a configuration for which :func:`has_codec` is true."""
     return _library().get_codec(dict(configuration))

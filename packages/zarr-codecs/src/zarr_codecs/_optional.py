@@ -10,22 +10,7 @@ from zarr_core.registry.hints import other_providers
 
 
 def import_optional(module: str, extra: str, codec: str) -> Any:
-    """Import a library that an extra of this distribution installs.
-
-    Parameters
-    ----------
-    module : str
-        Module to import.
-    extra : str
-        Name of the extra.
-    codec : str
-        Name of the codec that requires the library, for messages.
-
-    Raises
-    ------
-    CodecError
-        If the library is not installed, or its import fails.
-    """
+    """Import a library that an extra installs; ``codec`` requires it, for messages."""
     try:
         return import_module(module)
     except Exception as error:  # an import may fail in any way

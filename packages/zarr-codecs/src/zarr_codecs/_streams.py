@@ -17,22 +17,7 @@ _BLOCK = 1 << 18  # bytes of output at once; still in the cache when copied
 
 
 def fill(out: memoryview, blocks: Iterable[bytes], name: str) -> None:
-    """Copy blocks into memory that they must fill exactly.
-
-    Parameters
-    ----------
-    out : memoryview
-        Destination.
-    blocks : iterable of bytes
-        Blocks; iteration stops as soon as they do not fit.
-    name : str
-        Name of the codec, for messages.
-
-    Raises
-    ------
-    ChunkDecodeError
-        If the total size differs.
-    """
+    """Copy blocks into memory that they must fill exactly; stop as soon as they do not fit."""
     start = 0
     for block in blocks:
         stop = start + len(block)
@@ -73,23 +58,9 @@ def gather_limited(blocks: Iterator[bytes], limit: int) -> Buffer | int:
 
 
 def inflate(data: Buffer, wbits: int, multiple: bool, name: str) -> Iterator[bytes]:
-    """Yield the content of DEFLATE streams in zlib or gzip containers.
+    """Yield the content of DEFLATE streams in a container, which ``wbits`` of zlib says.
 
-    Parameters
-    ----------
-    data : Buffer
-        The encoded bytes.
-    wbits : int
-        The container, as for ``zlib.decompressobj``.
-    multiple : bool
-        Whether another stream may follow the first (RFC 1952, section 2.2).
-    name : str
-        Name of the codec, for messages.
-
-    Raises
-    ------
-    ChunkDecodeError
-        If a stream is damaged or truncated, or other bytes follow it.
+    ``multiple``: another stream may follow the first (RFC 1952, section 2.2).
     """
     view = memoryview(data)
     position = 0
@@ -118,25 +89,10 @@ def inflate(data: Buffer, wbits: int, multiple: bool, name: str) -> Iterator[byt
 def decompress(
     data: Buffer, new: Callable[[], Any], errors: type[Exception], multiple: bool, name: str
 ) -> Iterator[bytes]:
-    """Yield the content of streams, with a decompressor as in ``bz2`` and ``lzma``.
+    """Yield the content of streams, with a decompressor as in ``bz2`` and ``lzma`` from ``new``.
 
-    Parameters
-    ----------
-    data : Buffer
-        The encoded bytes.
-    new : callable
-        Returns a decompressor for one stream.
-    errors : type
-        Errors other than ``EOFError`` and ``ValueError`` that it raises for damaged data.
-    multiple : bool
-        Whether another stream may follow the first.
-    name : str
-        Name of the codec, for messages.
-
-    Raises
-    ------
-    ChunkDecodeError
-        If a stream is damaged or truncated, or other bytes follow it.
+    ``errors`` are those other than ``EOFError`` and ``ValueError`` that it raises for damaged data;
+    ``multiple``: another stream may follow the first.
     """
     view = memoryview(data)
     position = 0

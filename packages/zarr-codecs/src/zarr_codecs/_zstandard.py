@@ -50,18 +50,9 @@ def compress(data: Buffer, level: int, checksum: bool) -> bytes | None:
 
 
 def decompress_frame(data: Buffer) -> bytes | None:
-    """Decompress data that is exactly one valid frame with a declared size other than 0.
+    """Decompress one valid frame with a declared size other than 0; None for anything else.
 
-    Parameters
-    ----------
-    data : Buffer
-        The encoded bytes.  The declared size is allocated, so the caller must compare
-        it with the expected size first.
-
-    Returns
-    -------
-    bytes or None
-        None if the data is anything else, or the library is not installed.
+    The declared size is allocated, so the caller must compare it with the expected size first.
     """
     library = _library()
     if library is None:

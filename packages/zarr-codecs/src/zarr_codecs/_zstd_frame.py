@@ -21,14 +21,9 @@ _RAW, _REPEATED, _COMPRESSED = 0, 1, 2
 
 
 class ContentSize(NamedTuple):
-    """Content size of a sequence of frames.
+    """Content size of frames in bytes: as their headers declare it, and the largest possible one.
 
-    Parameters
-    ----------
-    declared : int or None
-        Size in bytes by the headers; None if a header does not declare it.
-    max_size : int
-        Largest size in bytes that the blocks can decode to.
+    ``declared`` is None if a header does not declare it.
     """
 
     declared: int | None
@@ -43,13 +38,7 @@ def first_content_size(data: Buffer) -> int | None:
 
 
 def content_size(data: Buffer) -> ContentSize:
-    """Return the content size by the headers of all frames and blocks.
-
-    Raises
-    ------
-    ChunkDecodeError
-        If the data is not a sequence of complete frames.
-    """
+    """Return the content size by the headers of all frames and blocks."""
     declared: int | None = 0
     max_size = position = 0
     end = len(data)

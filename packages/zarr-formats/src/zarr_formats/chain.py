@@ -74,15 +74,7 @@ def object_codec(filters: Sequence[Config] | None, compressor: Config | None) ->
 def split_chain(
     codecs: Sequence[ExtensionDefinition], document: Any
 ) -> tuple[tuple[ExtensionDefinition, ...], tuple[ExtensionDefinition, ...]]:
-    """Divide a codec chain into filters and compressor.
-
-    Parameters
-    ----------
-    codecs : sequence of ExtensionDefinition
-        Result of :func:`read_chain`.
-    document : JSON
-        The ``.zarray`` document.
-    """
+    """Divide a codec chain, from :func:`read_chain`, into filters and compressor."""
     filters = document["filters"] or ()
     named = [codec for codec in codecs if codec.name not in ("transpose", "bytes")]
     if [codec.name for codec in named] == [V2_FILTERS]:
@@ -93,14 +85,7 @@ def split_chain(
 
 
 def write_chain(metadata: ArrayMetadata) -> tuple[str, list[JSON] | None, dict[str, JSON] | None]:
-    """Return order, filters and compressor for the codecs of an array.
-
-    Raises
-    ------
-    MetadataValidationError
-        If version 2 cannot represent them; ``location`` is empty and pointers begin with
-        ``/codecs``.
-    """
+    """Return order, filters and compressor; pointers of errors begin with ``/codecs``."""
     codecs = list(enumerate(metadata.codecs))
     order = "C"
     if codecs and codecs[0][1].name == "transpose":
@@ -144,13 +129,7 @@ def set_stored_byte_order(metadata: ArrayMetadata) -> ArrayMetadata:
 
 
 def write_stored_dtype(metadata: ArrayMetadata) -> JSON:
-    """Return the ``dtype`` of an array, in the byte order of the input of its first filter.
-
-    Raises
-    ------
-    MetadataValidationError
-        If the data type has no typestr; ``location`` is empty.
-    """
+    """Return the ``dtype`` of an array, in the byte order of the input of its first filter."""
     order: ByteOrder | None = None
     for codec in metadata.codecs:
         if codec.name == V2_FILTERS:
@@ -205,13 +184,7 @@ def _in_order(
 
 
 def _after(current: Dtype, config: Config, pointer: str) -> Dtype | None:
-    """Return the output of a filter; None if it reinterprets bytes, as version 2 permits.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it does not support the elements.
-    """
+    """Return the output of a filter; None if it reinterprets bytes, as version 2 permits."""
     name = str(config["id"])
     if name == "bitround":
         return current

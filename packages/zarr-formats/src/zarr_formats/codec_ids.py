@@ -51,19 +51,11 @@ _LARGEST_TYPESIZE = 255  # the largest type size of a Blosc frame; larger ones a
 
 
 def definition(config: Mapping[str, JSON], typesize: int = 1) -> ExtensionDefinition:
-    """Convert a configuration of numcodecs to a codec.
+    """Convert a configuration of numcodecs, whose missing members have its defaults, to a codec.
 
-    Parameters
-    ----------
-    config : mapping
-        The configuration, with its ``id``; missing members have the defaults of numcodecs.
-    typesize : int
-        Size of the input elements, in bytes, for the shuffle of Blosc.
-
-    Notes
-    -----
-    Frames of Blosc, gzip and zstd contain everything that decoding requires, so further members
-    of their configurations are ignored.
+    ``typesize``, of the input elements, is for the shuffle of Blosc.  Frames of Blosc, gzip and
+    zstd contain everything that decoding requires, so further members of their configurations are
+    ignored.
     """
     name = str(config["id"])
     match name:
@@ -81,13 +73,7 @@ def definition(config: Mapping[str, JSON], typesize: int = 1) -> ExtensionDefini
 
 
 def config(codec: ExtensionDefinition) -> dict[str, JSON]:
-    """Convert a codec to a configuration of numcodecs.
-
-    Raises
-    ------
-    ValueError
-        If numcodecs has no equivalent codec.
-    """
+    """Convert a codec to a configuration of numcodecs; ValueError if it has no equivalent codec."""
     configuration = codec.configuration
     match codec.name:
         case "blosc":

@@ -35,29 +35,9 @@ _SHORT = 64  # bytes; longer lists of numbers would need much memory
 
 
 def fill_from_v2(value: JSON, dtype: Dtype, pointer: str = "/fill_value") -> tuple[JSON, bool]:
-    """Read a fill value.
+    """Return a fill value in the form of version 3, and whether it is undefined (null).
 
-    Parameters
-    ----------
-    value : JSON
-        The member of the document.
-    dtype : Dtype
-        The data type.
-    pointer : str
-        JSON pointer of the value, for errors.
-
-    Returns
-    -------
-    value : JSON
-        The value in the form of version 3, which the data type validates; the default of
-        the data type if it is undefined.
-    undefined : bool
-        Whether the value is null.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it is not a value of the data type; ``location`` is empty.
+    The data type validates the value later; for null it is the default of the data type.
     """
     if value is None:
         return _default(dtype), True
@@ -70,13 +50,7 @@ def fill_from_v2(value: JSON, dtype: Dtype, pointer: str = "/fill_value") -> tup
 def fill_to_v2(
     value: JSON, dtype: Dtype, undefined: bool = False, pointer: str = "/fill_value"
 ) -> JSON:
-    """Convert a fill value to the form of version 2.
-
-    Raises
-    ------
-    MetadataValidationError
-        If these versions do not support it; ``location`` is empty.
-    """
+    """Convert a fill value to the form of version 2."""
     if undefined:
         return None
     try:

@@ -35,15 +35,7 @@ _POINTERS = {"data_type_fallbacks": "/data_type/fallback"}
 class Part:
     """Members of a document, and the fields of the metadata that they represent.
 
-    Parameters
-    ----------
-    fields : tuple of str
-        Fields of :class:`~zarr_core.extension.ArrayMetadata`.
-    members : tuple of str
-        Members of the document.
-    write : callable
-        Returns the members for metadata; missing ones are not written.
-        Raises MetadataValidationError if the format cannot represent them.
+    ``write`` returns the members for metadata; missing ones are not written.
     """
 
     fields: tuple[str, ...]
@@ -58,26 +50,10 @@ def revise(
     parts: Iterable[Part],
     location: Location,
 ) -> dict[str, JSON]:
-    """Return the document of metadata.
+    """Return the document of new metadata; an error has the problems of all parts.
 
-    Parameters
-    ----------
-    raw : mapping, optional
-        The document that was read; None for a new one.
-    old : ArrayMetadata, optional
-        The metadata in ``raw``; None for a new document.
-    new : ArrayMetadata
-        The metadata to be written.
-    parts : iterable of Part
-        How each member is written.  Members whose fields are equal in ``new`` and ``old``
-        are kept as in ``raw``, and also members that are not in any part.
-    location : Location
-        The document, for errors.
-
-    Raises
-    ------
-    MetadataValidationError
-        With the problems of all parts.
+    Members whose fields are equal in ``new`` and ``old``, and those that are not in any part, are
+    kept as in ``raw``, the document that was read.
     """
     written: dict[str, JSON] = {}
     gone: set[str] = set()

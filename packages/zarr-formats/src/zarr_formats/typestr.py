@@ -77,20 +77,10 @@ _FORM = (
 
 @dataclass(frozen=True, slots=True)
 class Dtype:
-    """A parsed ``dtype``.
+    """A parsed ``dtype``: the member of the document, and the data type of version 3.
 
-    Parameters
-    ----------
-    value : JSON
-        The member of the document.
-    data_type : ExtensionDefinition
-        The data type of version 3.
-    byte_order : {"little", "big", "mixed"} or None
-        ``"mixed"`` if fields have several; None if it does not matter.
-    item_size : int or None
-        Size of an element; None for Python objects.
-    kind : str
-        The kind of type: one of ``biufcmMSUVO``; ``V`` also for fields.
+    ``byte_order`` is None if it does not matter; ``item_size`` is None for Python objects; ``kind``
+    is one of ``biufcmMSUVO``, ``V`` also for fields.
     """
 
     value: JSON
@@ -124,22 +114,9 @@ def create_data_type(definition: ExtensionDefinition) -> DataType:
 
 
 def read_dtype(value: JSON, pointer: str = "/dtype", object_codec: str | None = None) -> Dtype:
-    """Read a ``dtype``.
+    """Read a typestr, or a list of fields ``[name, dtype]`` or ``[name, dtype, shape]``.
 
-    Parameters
-    ----------
-    value : JSON
-        A typestr, or a list of fields ``[name, dtype]`` or ``[name, dtype, shape]``.
-    pointer : str
-        JSON pointer of the member, for errors.
-    object_codec : str, optional
-        For Python objects: the id of the first codec that returns bytes, which may define
-        the data type.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it is invalid or not supported; ``location`` is empty.
+    ``object_codec``, the id of the first codec that returns bytes, may define the type of objects.
     """
     if isinstance(value, str):
         simple = _read_typestr(value)
@@ -156,20 +133,7 @@ def read_dtype(value: JSON, pointer: str = "/dtype", object_codec: str | None = 
 
 
 def write_dtype(data_type: ExtensionDefinition, byte_order: ByteOrder | None) -> JSON:
-    """Write a data type as a ``dtype``.
-
-    Parameters
-    ----------
-    data_type : ExtensionDefinition
-        The data type.
-    byte_order : {"little", "big"} or None
-        Byte order; None means little where it matters.
-
-    Raises
-    ------
-    ValueError
-        If the data type has no typestr.
-    """
+    """Write a data type as a ``dtype``; ValueError if it has no typestr."""
     name, configuration = data_type.name, data_type.configuration
     mark = _MARKS[byte_order or "little"]
     if name in _CODES:

@@ -30,16 +30,10 @@ reached: set[Hashable] = set()
 
 
 class Attempts:
-    """The attempts of a request, with random pauses that become longer.
+    """The attempts of a request, with random pauses in seconds, from ``first`` up to ``longest``.
 
-    Parameters
-    ----------
-    seconds : float
-        Limit for the end of the last attempt, which is assumed to take as long as the one before.
-    count : int, optional
-        Maximum number of attempts.
-    first, longest : float
-        First and longest pause in seconds.
+    ``seconds`` is the limit for the end of the last attempt, which is assumed to take as long as
+    the one before; ``count`` is that of attempts.
     """
 
     def __init__(

@@ -23,16 +23,11 @@ if TYPE_CHECKING:
     "--manifest", "file", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
     help="The manifest; default: the one that is stored at LOCATION or above.",
 )  # fmt: skip
-@click.option(
-    "--digest", "expected", metavar="DIGEST",
-    help="The digest that the manifest must have, or the hierarchy if there is no --manifest.",
-)  # fmt: skip
 @progress_options
 @json_option
 def command(
     location: Location,
     file: str | None,
-    expected: str | None,
     progress: ProgressOutput,
     as_json: bool,
 ) -> None:
@@ -41,14 +36,10 @@ def command(
     \b
     zarr-core verify survey.zarr --manifest survey.manifest.jsonl
     zarr-core verify s3://bucket/survey.zarr -q || echo damaged
-    zarr-core verify survey.zarr --manifest survey.manifest.jsonl --digest 8d3f...
 
     Every value is read and hashed. A key is missing, unexpected (not in the manifest), of another
     size, of another content, or unreadable. Unlike the checksums that check reads, this finds
     chunks that are swapped, lost, added, or from an older state of the array.
-
-    --digest is the digest that the manifest must have, from a source that you trust. Without
-    --manifest, the digest of the hierarchy is compared with it, and keys are not named.
 
     A stored manifest describes the values as they were when digest --store read them: a change
     since then is also reported.
@@ -63,7 +54,7 @@ def command(
 
     store, path = location.locate()
     with store, progress.bar("verify") as report:
-        result = verify(store, file, path, digest=expected, progress=report)
+        result = verify(store, file, path, progress=report)
     if as_json:
         print_json(result.to_json())
     elif not progress.quiet:

@@ -166,7 +166,7 @@ class ReadableStore(ABC):
         return [value for _, value in parts]
 
     def _part(self, key: str, part: ByteRange) -> Buffer | None:
-        """Return one part; overridden by stores that need not open the value."""
+        """Return one part of a value."""
         reader = self.open_value(key, part)
         if reader is None:
             return None

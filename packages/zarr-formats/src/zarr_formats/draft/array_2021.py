@@ -92,13 +92,7 @@ def _read(document: dict[str, Any], scalar: str) -> ArrayMetadata:
 
 
 def _filters(attributes: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """Return the codecs in the attribute ``filters``; None if it does not contain codecs.
-
-    Raises
-    ------
-    MetadataValidationError
-        If a codec has no id; ``location`` is empty.
-    """
+    """Return the codecs in the attribute ``filters``; None if it does not contain codecs."""
     filters = attributes.get(FILTERS)
     if not isinstance(filters, list) or not filters:
         return None

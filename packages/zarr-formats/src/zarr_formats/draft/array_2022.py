@@ -41,22 +41,7 @@ SCALAR = "c"
 def read_array(
     document: JSON, location: Location, *, ignore_unknown: bool = False
 ) -> ArrayMetadata:
-    """Read the document of an array.
-
-    Parameters
-    ----------
-    document : JSON
-        The document.
-    location : Location
-        Store and key, for errors.
-    ignore_unknown : bool
-        Whether unknown members are ignored, as for later minor versions.
-
-    Raises
-    ------
-    MetadataError
-        If it is invalid, or has unknown members.
-    """
+    """Read the document of an array; later minor versions may have unknown members."""
     checked = validate_document(document, "draft.array", location, ignore_unknown=ignore_unknown)
     try:
         return _read(checked)

@@ -35,16 +35,9 @@ _LITTLE = ExtensionDefinition("bytes", {"endian": "little"})
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """Chunk grid, chunk keys and storage transformers of an array.
+    """Grid and keys of the stored chunks (or shards), and storage transformers of an array.
 
-    Parameters
-    ----------
-    grid, key_encoding : ExtensionDefinition
-        The grid of the stored chunks (or shards), and their keys.
-    inner_shape : tuple of int or None
-        Shape of the inner chunks.
-    transformers : tuple of ExtensionDefinition
-        The other storage transformers.
+    ``transformers`` are those that do not become a codec.
     """
 
     grid: ExtensionDefinition
@@ -91,13 +84,7 @@ def read_chunks(
 
 
 def sharding_of(metadata: ArrayMetadata) -> tuple[dict[str, Any] | None, ArrayMetadata]:
-    """Return the configuration of ``sharding_indexed``, and the metadata of the inner chunks.
-
-    Raises
-    ------
-    MetadataValidationError
-        If there are other codecs, or the index is not supported; ``location`` is empty.
-    """
+    """Return the configuration of ``sharding_indexed``, and the metadata of the inner chunks."""
     names = [codec.name for codec in metadata.codecs]
     if CODEC not in names:
         return None, metadata
@@ -123,20 +110,9 @@ def sharding_of(metadata: ArrayMetadata) -> tuple[dict[str, Any] | None, ArrayMe
 
 
 def adapt_new_array(metadata: ArrayMetadata, scalar: str) -> ArrayMetadata:
-    """Change the chunk keys and shards of a new array to those of the drafts.
+    """Return metadata with the chunk keys of the drafts, and shards whose index has no checksum.
 
-    Parameters
-    ----------
-    metadata : ArrayMetadata
-        Metadata of a new array.
-    scalar : {"c", "c0"}
-        The chunk key of an array without dimensions.
-
-    Returns
-    -------
-    ArrayMetadata
-        The metadata with the encoding ``v3_draft`` instead of ``default``, and with shards
-        whose index has no checksum.
+    ``scalar`` is the chunk key of an array without dimensions.
     """
     changes: dict[str, Any] = {}
     keys = metadata.chunk_key_encoding
@@ -150,22 +126,7 @@ def adapt_new_array(metadata: ArrayMetadata, scalar: str) -> ArrayMetadata:
 
 
 def write_chunk_grid(metadata: ArrayMetadata, scalar: str, *, extensions: bool = True) -> JSON:
-    """Return the member ``chunk_grid``.
-
-    Parameters
-    ----------
-    metadata : ArrayMetadata
-        The metadata.
-    scalar : {"c", "c0"}
-        The chunk key of an array without dimensions.
-    extensions : bool
-        Whether grids other than regular ones are supported.
-
-    Raises
-    ------
-    MetadataValidationError
-        If the format does not support the grid or the keys; ``location`` is empty.
-    """
+    """Return the member ``chunk_grid``; without ``extensions``, only of regular grids."""
     keys = metadata.chunk_key_encoding
     separator = keys.configuration.get("separator", "/")
     if keys.name != ENCODING or (
@@ -190,20 +151,7 @@ def write_chunk_grid(metadata: ArrayMetadata, scalar: str, *, extensions: bool =
 
 
 def write_transformers(metadata: ArrayMetadata, uri: str) -> dict[str, JSON]:
-    """Return the member ``storage_transformers``, if there are any.
-
-    Parameters
-    ----------
-    metadata : ArrayMetadata
-        The metadata.
-    uri : str
-        The URI of sharding in the format.
-
-    Raises
-    ------
-    MetadataValidationError
-        If the format does not support one; ``location`` is empty.
-    """
+    """Return the member ``storage_transformers``, if there are any; ``uri`` is that of sharding."""
     written: list[JSON] = []
     sharding, _ = sharding_of(metadata)
     if sharding is not None:

@@ -92,19 +92,9 @@ def read_codecs(
 
 
 def write_codecs(codecs: Iterable[tuple[int, ExtensionDefinition]], *, endian: bool) -> list[JSON]:
-    """Convert the codecs of version 3 to the ``codecs`` of the text.
+    """Convert the codecs of version 3, with their indices in the metadata, to those of the text.
 
-    Parameters
-    ----------
-    codecs : iterable of (int, ExtensionDefinition)
-        The codecs and their indices in the metadata.
-    endian : bool
-        Whether the codecs define the byte order, and not the data type.
-
-    Raises
-    ------
-    MetadataValidationError
-        If a codec has no URI; ``location`` is empty.
+    ``endian`` is whether the codecs define the byte order, and not the data type.
     """
     written: list[JSON] = []
     problems = []

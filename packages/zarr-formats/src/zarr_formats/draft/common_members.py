@@ -21,15 +21,7 @@ if TYPE_CHECKING:
 def common_parts(
     sharding_uri: str, write_grid: WriteMembers, write_fill_value: WriteMembers
 ) -> tuple[Part, ...]:
-    """Return how both drafts write the members other than elements and attributes.
-
-    Parameters
-    ----------
-    sharding_uri : str
-        The URI of sharding.
-    write_grid, write_fill_value : callable
-        Write the members ``chunk_grid`` and ``fill_value``.
-    """
+    """Return how both drafts write the members other than elements and attributes."""
     return (
         Part(("shape",), ("shape",), lambda new: {"shape": list(new.shape)}),
         Part(("chunk_grid", "chunk_key_encoding", "codecs"), ("chunk_grid",), write_grid),

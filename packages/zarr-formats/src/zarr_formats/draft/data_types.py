@@ -49,18 +49,10 @@ _STRING = re.compile(r"S[0-9]+", re.ASCII).fullmatch
 
 @dataclass(frozen=True, slots=True)
 class DraftType:
-    """A parsed ``data_type``.
+    """A parsed ``data_type``; ``dtype`` is None if it is unknown.
 
-    Parameters
-    ----------
-    data_type : ExtensionDefinition
-        The data type.
-    dtype : Dtype, optional
-        The data type with its byte order; None if it is unknown.
-    is_core : bool
-        Whether the core specification defines it.
-    fallbacks : tuple of DraftType
-        Data types that can be used instead, the best first.
+    ``is_core`` is whether the core specification defines it; ``fallbacks`` are data types that can
+    be used instead, the best first.
     """
 
     data_type: ExtensionDefinition
@@ -76,13 +68,7 @@ class DraftType:
 
 
 def read_data_type(value: Any, pointer: str = "/data_type") -> DraftType:
-    """Read a data type of a validated document.
-
-    Raises
-    ------
-    MetadataValidationError
-        If a known extension does not define the type; ``location`` is empty.
-    """
+    """Read a data type of a validated document."""
     if isinstance(value, str):
         named = _read_name(value, pointer)
         # Data types of extensions are objects; only as a fallback an unknown name is ignored.
@@ -117,21 +103,10 @@ def read_data_type(value: Any, pointer: str = "/data_type") -> DraftType:
 def write_data_type(
     data_type: ExtensionDefinition, dtype: JSON, fallbacks: Sequence[ExtensionDefinition] = ()
 ) -> JSON:
-    """Write a data type.
+    """Write a data type; ValueError if the draft does not support it.
 
-    Parameters
-    ----------
-    data_type : ExtensionDefinition
-        The data type.
-    dtype : JSON
-        Its typestr or fields, with byte orders; None for extensions.
-    fallbacks : sequence of ExtensionDefinition
-        Data types that can be used instead; by default raw bytes of the same size.
-
-    Raises
-    ------
-    ValueError
-        If the draft does not support it.
+    ``dtype`` is its typestr or fields, with byte orders; None for extensions.  ``fallbacks`` are by
+    default raw bytes of the same size.
     """
     name = core_name(data_type)
     if name is not None:
@@ -219,13 +194,7 @@ def _as_dtype(value: JSON) -> JSON:
 
 
 def _as_type(dtype: JSON) -> JSON:
-    """Return the type of an extension in the form of the text.
-
-    Raises
-    ------
-    ValueError
-        If a field has a shape.
-    """
+    """Return the type of an extension as in the text; ValueError if a field has a shape."""
     if isinstance(dtype, str):
         if dtype.startswith("|V"):
             return f"r{8 * int(dtype[2:])}"

@@ -45,22 +45,10 @@ _URI = re.compile(r"https?://purl\.org/zarr/spec/(protocol/)?core/([0-9]+)\.([0-
 
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
-    """A parsed entry point.
+    """A parsed entry point, whose extensions are additional fields.
 
-    Parameters
-    ----------
-    revision : {"draft", "draft-2021"}
-        The draft of the hierarchy.
-    minor : int
-        The second number of the version: 0 in 3.0.
-    suffix : str
-        Suffix of the keys of metadata documents, such as ``".json"``.
-    extensions : dict
-        Extensions of the hierarchy, as additional fields.
-    document : dict
-        The document.
-    encoding : MetadataEncoding, optional
-        The encoding of metadata documents; None for JSON.
+    ``minor`` is 0 in version 3.0; ``suffix`` is that of the keys of metadata documents, such as
+    ``".json"``; ``encoding`` is None for JSON.
     """
 
     revision: Revision
@@ -96,15 +84,7 @@ def new_entry_point(
 
 
 def read_entry_point(store: Store) -> EntryPoint | None:
-    """Read the entry point of a store; None if there is none of these drafts.
-
-    Raises
-    ------
-    MetadataError
-        If it is invalid, or of another major version.
-    UnknownExtensionError
-        If it requires an unknown extension or metadata encoding.
-    """
+    """Read the entry point of a store; None if there is none of these drafts."""
     data = read_metadata(store, KEY)
     if data is None:
         return None

@@ -24,13 +24,7 @@ _WHOLE = "configuration"  # member for a configuration that is not an object
 
 
 def read_extensions(extensions: Sequence[Any]) -> dict[str, JSON]:
-    """Convert a validated list of extensions to additional fields.
-
-    Raises
-    ------
-    MetadataValidationError
-        If there are duplicates; ``location`` is empty.
-    """
+    """Convert a validated list of extensions to additional fields."""
     members: dict[str, JSON] = {}
     problems = []
     for number, item in enumerate(extensions):
@@ -47,13 +41,7 @@ def read_extensions(extensions: Sequence[Any]) -> dict[str, JSON]:
 
 
 def write_extensions(members: Mapping[str, JSON]) -> list[JSON]:
-    """Convert additional fields to a list of extensions.
-
-    Raises
-    ------
-    MetadataValidationError
-        If a name is not a URI; ``location`` is empty.
-    """
+    """Convert additional fields to a list of extensions."""
     written: list[JSON] = []
     problems = []
     for name, value in members.items():

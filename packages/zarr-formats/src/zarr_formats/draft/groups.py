@@ -39,13 +39,7 @@ def read_group(
 
 
 def write_group(metadata: GroupMetadata) -> JSON:
-    """Return the node document of a group; empty for an implicit group without attributes.
-
-    Raises
-    ------
-    MetadataValidationError
-        If these formats cannot represent the group.
-    """
+    """Return the node document of a group; empty for an implicit group without attributes."""
     if metadata.consolidated is not None:
         message = "this format does not support consolidated metadata"
         raise MetadataValidationError(
@@ -74,20 +68,11 @@ def children(
     prefixes: Iterable[str],
     is_implied: Callable[[str], bool],
 ) -> set[str]:
-    """Return possible names of nodes directly below a group.
+    """Return possible names of nodes directly below a group, from the keys and prefixes below it.
 
     Text: "Any returned key ending in “.array.json” indicates an array", one in
     “.group.json” a group; "any returned prefix indicates a child group implied by
     some descendant".
-
-    Parameters
-    ----------
-    layout, path, suffix
-        The group.
-    keys, prefixes : iterable of str
-        Keys and prefixes below it in the store.
-    is_implied : callable
-        Whether there is a node below the path of a prefix.
     """
     below = len(layout.below(path))
     ends = (f".array{suffix}", f".group{suffix}")

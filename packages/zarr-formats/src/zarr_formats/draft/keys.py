@@ -24,28 +24,12 @@ _CHUNK = re.compile(r"(?:.*/)?c(?:[0-9]+(?:[/.][0-9]+)*)?", re.DOTALL).fullmatch
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The keys of one draft.
-
-    Parameters
-    ----------
-    root : str
-        Name of the root: empty in the draft of 2022, ``/root`` in that of 2021.
-    """
+    """The keys of one draft; ``root`` is empty in the draft of 2022, ``/root`` in that of 2021."""
 
     root: str = ""
 
     def document(self, kind: Kind, path: str, suffix: str) -> str:
-        """Return the key of the document of a node.
-
-        Parameters
-        ----------
-        kind : {"array", "group"}
-            The kind of node.
-        path : str
-            Normalised path.
-        suffix : str
-            The metadata key suffix of the hierarchy.
-        """
+        """Return the key of the document of a node at a normalised path."""
         if path:
             return f"meta{self.root}/{path}.{kind}{suffix}"
         return f"meta{self.root}.{kind}{suffix}" if self.root else f"meta/{kind}{suffix}"
@@ -71,15 +55,10 @@ class Layout:
 
 
 def check_names(path: str) -> None:
-    """Raise if a name in the path of a new node is invalid.
+    """Raise a NodeNameError if a name in the path of a new node is invalid.
 
     Draft, "Node names": a name "must use only characters in the sets a-z, A-Z, 0-9,
     -_.", must not be empty, and "must not be a string composed only of period characters".
-
-    Raises
-    ------
-    NodeNameError
-        If a name is invalid.
     """
     for name in path.split("/") if path else ():
         if not _NAME(name):

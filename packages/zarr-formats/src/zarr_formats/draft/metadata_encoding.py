@@ -55,15 +55,7 @@ class MetadataEncoding(MetadataExtension):
 def find_encoding(
     uri: str, configuration: dict[str, Any], document: dict[str, JSON], location: Location
 ) -> MetadataEncoding:
-    """Return the metadata encoding of a hierarchy, and check its entry point.
-
-    Raises
-    ------
-    UnknownExtensionError
-        If no such encoding is installed.
-    MetadataValidationError
-        If the extension is not a metadata encoding, or rejects the entry point.
-    """
+    """Return the metadata encoding of a hierarchy, which checks its entry point."""
     encoding = create_extension("extension", ExtensionDefinition(uri, configuration), location)
     if not isinstance(encoding, MetadataEncoding):
         message = f"the extension {uri} is not a metadata encoding"

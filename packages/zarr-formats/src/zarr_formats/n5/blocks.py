@@ -43,23 +43,8 @@ _MOST_GROWTH = 1024
 class Blocks:
     """Encodes and decodes blocks for chunks of one shape.
 
-    Parameters
-    ----------
-    chain : CodecChain
-        The codecs after the header.
-    decoded : ArrayRepresentation
-        The chunk.
-    reverse : bool
-        Whether headers name the dimensions in the opposite order to the chunk's.
-    cut : bool
-        Whether a block may be larger than its chunk; the rest of it is ignored.
-
-    Raises
-    ------
-    ValueError
-        If a header cannot say the shape, or the elements would not be big-endian.
-    CodecChainError
-        If a codec does not fit.
+    ``reverse``: headers name the dimensions in the opposite order to the chunk's.  ``cut``: a block
+    may be larger than its chunk; the rest of it is ignored.
     """
 
     def __init__(
@@ -100,13 +85,7 @@ class Blocks:
         return [self._header, *pieces]
 
     def decode(self, data: Buffer) -> Array:
-        """Decode a block to a chunk; elements outside the block have the fill value.
-
-        Raises
-        ------
-        ChunkDecodeError
-            If it is not a block of the chunk.
-        """
+        """Decode a block to a chunk; elements outside the block have the fill value."""
         lengths, start = read_header(data, len(self._shape))
         shape = self._reversed(lengths)
         content = memoryview(data)[start:]

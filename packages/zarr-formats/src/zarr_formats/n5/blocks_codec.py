@@ -24,19 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BlocksCodec(ArrayToBytesCodec):
-    """A codec whose chunks are blocks of N5.
-
-    Parameters
-    ----------
-    codecs : sequence of codecs
-        What encodes the elements of a block.  Each is a codec, a definition, a name or
-        JSON; afterwards a tuple of definitions.
-
-    Raises
-    ------
-    ExtensionError, CodecChainError
-        If the codecs are not known, or do not form a chain.
-    """
+    """A codec whose chunks are blocks of N5, encoded by ``codecs``: definitions, names or JSON."""
 
     reverse: ClassVar[bool]
     """Whether headers name the dimensions in the opposite order to the chunk's."""

@@ -27,20 +27,9 @@ _LARGEST_CHECK = 4  # lzma.CHECK_CRC64, the default of .xz files
 
 
 def codec_of(compression: Mapping[str, Any], item_size: int) -> ExtensionDefinition | None:
-    """The codec that a compression names.
+    """Return the codec that a compression names; None for ``raw``.
 
-    Parameters
-    ----------
-    compression : mapping
-        The member of the document, checked by the schema before.
-    item_size : int
-        Bytes of an element.
-
-    Returns
-    -------
-    ExtensionDefinition or None
-        None for ``raw``.  Types that are not known here become names that begin with
-        ``n5.``, under which plugins may provide them.
+    Unknown types become names that begin with ``n5.``, under which plugins may provide them.
     """
     members = dict(compression)
     match members.pop("type"):
@@ -97,15 +86,9 @@ def _blosc(members: Mapping[str, Any], item_size: int) -> ExtensionDefinition:
 
 
 def compression_of(definition: ExtensionDefinition | None) -> dict[str, JSON]:
-    """The compression that stands for a codec.
+    """Return the compression of a codec; ValueError, which says which there are, if N5 has none.
 
-    Levels and the like, which only writers need, are given up where N5 has no word for
-    them.
-
-    Raises
-    ------
-    ValueError
-        If N5 has none; says which there are.
+    Levels and the like, which only writers need, are given up where N5 has no word for them.
     """
     if definition is None:
         return {"type": "raw"}

@@ -48,13 +48,7 @@ def is_array(document: Mapping[str, JSON]) -> bool:
 
 
 def read_array(document: dict[str, JSON], location: Location) -> ArrayMetadata:
-    """Read the document of an array.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it is invalid; contains all problems.
-    """
+    """Read the document of an array; an error contains all problems."""
     problems = package_schema("zarr_formats", "format", "n5.array").problems(document)
     checked: Mapping[str, Any] = document
     if not problems:
@@ -84,13 +78,7 @@ def read_array(document: dict[str, JSON], location: Location) -> ArrayMetadata:
 
 
 def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
-    """Return the document of an array; unchanged members are kept as they were read.
-
-    Raises
-    ------
-    MetadataValidationError
-        If N5 cannot represent it.
-    """
+    """Return the document of an array; unchanged members are kept as they were read."""
     raw, old = _read_again(metadata, location)
     known = old.attributes if isinstance(old, ArrayMetadata) else {}
     parts = [
@@ -140,13 +128,7 @@ def read_group(document: dict[str, JSON]) -> GroupMetadata:
 
 
 def write_group(metadata: GroupMetadata, location: Location) -> dict[str, JSON] | None:
-    """Return the document of a group, or None if none is needed.
-
-    Raises
-    ------
-    MetadataValidationError
-        If N5 cannot represent it.
-    """
+    """Return the document of a group, or None if none is needed."""
     if metadata.document is not None and not metadata.document and not metadata.attributes:
         return None
     raw, old = _read_again(metadata, location)

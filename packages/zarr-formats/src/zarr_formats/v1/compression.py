@@ -18,15 +18,7 @@ _ZLIB_LEVEL = 6  # the level that zlib uses for -1
 
 
 def config_of(compression: str | None, options: Any) -> dict[str, JSON] | None:
-    """The configuration of numcodecs; None for chunks that are not compressed.
-
-    Parameters
-    ----------
-    compression : str or None
-        The member of the document; validated, like its options.
-    options : JSON
-        The member ``compression_opts``.
-    """
+    """Return the configuration of numcodecs; None for chunks that are not compressed."""
     match compression:
         case "blosc":
             members: Mapping[str, JSON] = {name: options[name] for name in ("cname", "clevel")}
@@ -41,18 +33,7 @@ def config_of(compression: str | None, options: Any) -> dict[str, JSON] | None:
 
 
 def options_of(config: Mapping[str, Any] | None) -> tuple[str, JSON]:
-    """The members ``compression`` and ``compression_opts``.
-
-    Parameters
-    ----------
-    config : mapping, optional
-        A configuration of numcodecs, with its ``id``.
-
-    Raises
-    ------
-    ValueError
-        If version 1 does not support it; the message lists the supported ones.
-    """
+    """Return ``compression`` and ``compression_opts``; ValueError if version 1 lacks it."""
     if config is None:
         return "none", None
     match config["id"]:

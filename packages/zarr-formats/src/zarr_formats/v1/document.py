@@ -51,22 +51,7 @@ def encode(document: JSON) -> bytes:
 
 
 def read_array(document: JSON, attributes: JSON | None, location: Location) -> ArrayMetadata:
-    """Read a ``meta``.
-
-    Parameters
-    ----------
-    document : JSON
-        The content of ``meta``.
-    attributes : JSON, optional
-        The content of ``attrs``; None if it is not stored.
-    location : Location
-        The node, for errors.
-
-    Raises
-    ------
-    MetadataValidationError
-        If one of them is invalid.
-    """
+    """Read ``meta``, and ``attrs``, which is None if it is not stored."""
     problems = package_schema("zarr_formats", "format", "v1.meta").problems(document)
     if not isinstance(attributes, dict | None):
         problems.append(ValidationProblem("", f"{ATTRIBUTES!r} must be an object of attributes"))
@@ -106,13 +91,7 @@ def read_array(document: JSON, attributes: JSON | None, location: Location) -> A
 
 
 def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
-    """Return the documents of an array by their names; always both.
-
-    Raises
-    ------
-    MetadataValidationError
-        If version 1 cannot represent something.
-    """
+    """Return the documents of an array by their names; always both."""
     stored = metadata.document or {}
     raw = stored.get(META)
     if not isinstance(raw, dict):

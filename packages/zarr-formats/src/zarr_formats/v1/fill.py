@@ -42,13 +42,7 @@ def fill_from_v1(value: JSON, dtype: Dtype) -> tuple[JSON, bool]:
 
 
 def fill_to_v1(value: JSON, dtype: Dtype, undefined: bool) -> JSON:
-    """Write a fill value, the inverse of :func:`fill_from_v1`.
-
-    Raises
-    ------
-    MetadataValidationError
-        If no JSON scalar represents the element; ``location`` is empty.
-    """
+    """Write a fill value, the inverse of :func:`fill_from_v1`."""
     if undefined:
         return None
     try:

@@ -171,13 +171,7 @@ def _key(path: str, name: str) -> str:
 
 
 def _parsed(reader: ByteReader, location: Location) -> JSON:
-    """Return the content of a ``meta``; None if it is not of version 1.
-
-    Raises
-    ------
-    MetadataDecodeError
-        If it is metadata of version 1, but not valid JSON.
-    """
+    """Return the content of a ``meta``; None if it is not of version 1."""
     if reader.size > _LARGEST:
         return None
     data = bytes(reader.read(0, reader.size))

@@ -23,25 +23,7 @@ _DOCUMENTS = (*_NODES, ".zattrs")
 
 
 def read_consolidated(document: JSON, location: Location) -> ConsolidatedMetadata:
-    """Read a ``.zmetadata``.
-
-    Parameters
-    ----------
-    document : JSON
-        The content of the document.
-    location : Location
-        The document, for errors.
-
-    Returns
-    -------
-    ConsolidatedMetadata
-        Each entry contains the documents of a node by their names.
-
-    Raises
-    ------
-    MetadataValidationError
-        If the document is invalid; contains all problems.
-    """
+    """Read a ``.zmetadata``, with the documents of each node by their names."""
     schema = package_schema("zarr_formats", "format", "v2.consolidated")
     problems = schema.problems(document)
     if problems or not isinstance(document, dict):
@@ -52,15 +34,7 @@ def read_consolidated(document: JSON, location: Location) -> ConsolidatedMetadat
 def write_consolidated(
     consolidated: ConsolidatedMetadata, own: Mapping[str, JSON]
 ) -> dict[str, JSON]:
-    """Write a ``.zmetadata``.
-
-    Parameters
-    ----------
-    consolidated : ConsolidatedMetadata
-        The nodes below the group.
-    own : mapping
-        The documents of the group, by their names.
-    """
+    """Return the ``.zmetadata`` of a group, whose own documents are ``own``, by their names."""
     envelope = consolidated.envelope if _is_ours(consolidated.envelope) else None
     written: dict[str, JSON] = {name: own[name] for name in (".zattrs", ".zgroup") if name in own}
     for path, documents in consolidated.entries.items():
@@ -87,14 +61,7 @@ def encode_consolidated(
 ) -> tuple[bytes, ConsolidatedMetadata]:
     """Encode a ``.zmetadata``; return its text, and the metadata as read from it.
 
-    Parameters
-    ----------
-    consolidated : ConsolidatedMetadata
-        What is below the group; may have the text of what did not change.
-    document : JSON
-        The content, from :func:`write_consolidated`.
-    location : Location
-        What it is, for errors.
+    ``document`` is from :func:`write_consolidated`; ``consolidated`` may have unchanged texts.
     """
     members: Any = document
     # Other writers leave NaN tokens.

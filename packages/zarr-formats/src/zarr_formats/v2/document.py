@@ -51,21 +51,8 @@ def read_array(
 ) -> ArrayMetadata:
     """Read a ``.zarray``; one that is not valid, but has one meaning, in its valid form.
 
-    Parameters
-    ----------
-    document : JSON
-        The content of ``.zarray``.
-    attributes : JSON, optional
-        The content of ``.zattrs``; None if it is not stored.
-    location : Location
-        The node, for errors.
-    separator : {".", "/"}
-        The separator of coordinates if the document does not contain it.
-
-    Raises
-    ------
-    MetadataValidationError
-        If one of them is invalid; contains all its problems.
+    ``attributes`` is the ``.zattrs``, None if it is not stored; ``separator`` is that of
+    coordinates if the document does not contain it.  An error contains all problems.
     """
     try:
         return _read_array(document, attributes, location, separator)
@@ -120,14 +107,9 @@ def read_group(
     consolidated: JSON | ConsolidatedMetadata,
     location: Location,
 ) -> GroupMetadata:
-    """Read a ``.zgroup`` and the other documents of a group; parameters as for an array.
+    """Read a ``.zgroup`` and the other documents of a group, as for an array.
 
     ``consolidated`` may have been read before.
-
-    Raises
-    ------
-    MetadataValidationError
-        If one of them is invalid; contains all its problems.
     """
     notes: tuple[str, ...] = ()
     if document == {}:
@@ -153,13 +135,9 @@ def read_group(
 
 
 def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
-    """Return the documents of an array by their names.
+    """Return the documents of an array by their names; an error contains all problems.
 
-    Raises
-    ------
-    MetadataValidationError
-        If version 2 cannot represent something; contains all problems, with pointers to
-        members of version 3.
+    Pointers of problems are to members of version 3.
     """
     stored = metadata.document or {}
     raw = stored.get(ARRAY)
@@ -174,13 +152,7 @@ def write_array(metadata: ArrayMetadata, location: Location) -> dict[str, JSON]:
 
 
 def write_group(metadata: GroupMetadata, location: Location) -> dict[str, JSON]:
-    """Return the documents of a group by their names.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it has members that version 2 does not support.
-    """
+    """Return the documents of a group by their names."""
     stored = metadata.document or {}
     problems = unsupported_problems("version 2", metadata, "additional_fields")
     if problems:

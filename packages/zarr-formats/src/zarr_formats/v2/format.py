@@ -347,16 +347,7 @@ def _write_others(
 ) -> None:
     """Write the documents other than ``.zarray`` and ``.zgroup``; remove outdated ones.
 
-    Parameters
-    ----------
-    store, prefix
-        The location of the node.
-    after : dict
-        All documents of the node.
-    before : dict, optional
-        What is stored now, if that is known.
-    texts : mapping, optional
-        Documents that were encoded.
+    ``before`` is what is stored now, if that is known; ``texts`` are documents that were encoded.
     """
     for name in (ATTRIBUTES,) if ARRAY in after else (ATTRIBUTES, CONSOLIDATED):
         if before is not None and strictjson.identical(before.get(name), after.get(name)):

@@ -14,14 +14,9 @@ DOCUMENT_NAMES = frozenset([ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED, "zarr.json"]
 
 
 def check_names(path: str) -> None:
-    """Check that the keys of a path are ASCII, and that no name is that of a metadata document.
+    """Raise a NodeNameError if a path is not ASCII, or a name is that of a metadata document.
 
     In file systems, a directory with the name of a document hides the document of its parent.
-
-    Raises
-    ------
-    NodeNameError
-        If the path has other characters, or a name is that of a document.
     """
     for name in path.split("/"):
         if name in DOCUMENT_NAMES:

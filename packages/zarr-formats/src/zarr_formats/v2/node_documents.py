@@ -12,15 +12,7 @@ if TYPE_CHECKING:
 
 
 class NodeDocuments:
-    """Metadata documents below a prefix, each read once.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    prefix : str
-        Prefix of the keys; empty or ending in ``/``.
-    """
+    """Metadata documents below a prefix, which is empty or ends in ``/``, each read once."""
 
     __slots__ = ("_found", "prefix", "store")
 
@@ -32,13 +24,7 @@ class NodeDocuments:
     def get(self, name: str, *likely: str) -> bytes | None:
         """Return a document, or None if it does not exist.
 
-        Parameters
-        ----------
-        name : str
-            Name of the document.
-        *likely : str
-            Names of documents that are probably required next.  If the store has latency, all are
-            read concurrently.
+        If the store has latency, those that are ``likely`` to be needed next are read with it.
         """
         if name not in self._found:
             names = (name,) if self.store.max_concurrency is None else (name, *likely)

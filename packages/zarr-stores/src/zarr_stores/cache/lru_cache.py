@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import sys
+from typing import TYPE_CHECKING, Literal, cast
 
 from zarr_core.extension import BufferByteReader, WrapperStore
 
@@ -65,25 +66,17 @@ class LRUCacheStore(MemoryCachingStore):
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
-        value: Buffer | int | None = self.cache.use(key)
-        if value is None:
-            value = self._load(key, None)
-        assert not isinstance(value, int)  # no value is longer
-        return value
+        # No value is longer.
+        return cast("Buffer | None", self.get_limited(key, sys.maxsize))
 
     def get_limited(
         self, key: str, limit: int, out: memoryview | None = None
     ) -> Buffer | int | None:
-        value: Buffer | None = self.cache.use(key)
-        if value is None:
-            return self._load(key, limit)
-        return len(value) if len(value) > limit else value
-
-    def _load(self, key: str, limit: int | None) -> Buffer | int | None:
-        """Read a value from the inner store and keep it."""
+        known: Buffer | None = self.cache.use(key)
+        if known is not None:
+            return len(known) if len(known) > limit else known
         state = self.cache.missed(key)
-        inner = self.inner
-        value = inner.get(key) if limit is None else inner.get_limited(key, limit)
+        value = self.inner.get_limited(key, limit)
         if value is None or isinstance(value, int):
             return value
         frozen = _frozen(value)

@@ -7,13 +7,14 @@ and do not survive a fork.
 from __future__ import annotations
 
 import os
-import select
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection, OperationalError
 from psycopg.errors import DuplicateObject, DuplicateTable, UndefinedTable, UniqueViolation
 from psycopg.pq import TransactionStatus
+from psycopg.waiting import wait
 from zarr_core.threads import waiting
 
 if TYPE_CHECKING:
@@ -24,15 +25,11 @@ _MOST = 16
 _CREATED_BY_OTHERS = (DuplicateObject, DuplicateTable, UniqueViolation)
 
 
-_EVENTS = {1: select.POLLIN, 2: select.POLLOUT, 3: select.POLLIN | select.POLLOUT}
-_READY_TO_READ = select.POLLIN | select.POLLERR | select.POLLHUP
-
-
 class TimeoutConnection(Connection[Any]):
     """A connection with a timeout that restarts whenever data is sent or received."""
 
-    limit_ms = 60_000
-    """Timeout in milliseconds."""
+    limit = 60.0
+    """Timeout in seconds."""
 
     process = 0
     """Id of the process that created the connection."""
@@ -42,23 +39,22 @@ class TimeoutConnection(Connection[Any]):
         if timeout is not None:
             return super().wait(gen, interval, timeout)
         with waiting():
-            return self._wait(gen)
+            # Not by ``super``, which waits for the server after an interrupt.
+            return wait(self._limited(gen), self.pgconn.socket, interval)
 
-    def _wait(self, gen: Any) -> Any:
+    def _limited(self, gen: Any) -> Any:
+        """Pass on what a generator waits for, while data is transferred."""
+        last = time.monotonic()
         try:
-            poll = select.poll()
             wanted = next(gen)
-            poll.register(self.pgconn.socket, _EVENTS[wanted])
             while True:
-                events = poll.poll(self.limit_ms)
-                if not events:
+                ready = yield wanted  # 0 at every interval
+                if ready:
+                    last = time.monotonic()
+                elif time.monotonic() - last > self.limit:
                     self.pgconn.finish()
-                    raise OperationalError(f"no response within {self.limit_ms / 1000:g} s")
-                event = events[0][1]
-                ready = (1 if event & _READY_TO_READ else 0) | (2 if event & select.POLLOUT else 0)
-                before, wanted = wanted, gen.send(ready)
-                if wanted != before:
-                    poll.modify(self.pgconn.socket, _EVENTS[wanted])
+                    raise OperationalError(f"no response within {self.limit:g} s")
+                wanted = gen.send(ready)
         except StopIteration as end:
             return end.value
 
@@ -133,7 +129,7 @@ class Connections:
         except IndexError:
             connection = TimeoutConnection.connect(**self._options, autocommit=True)
             connection.process = os.getpid()
-            connection.limit_ms = round(self._timeout * 1000)
+            connection.limit = self._timeout
             return connection
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from zarr_stores.databases.server_store import ServerStore
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_core.extension import Buffer, ByteRange
+    from zarr_core.extension import Buffer
 
 __all__ = ["RedisStore"]
 
@@ -54,7 +54,7 @@ class RedisStore(ServerStore):
     -----
     Threads and processes can read and write concurrently.  ``update`` compares and replaces
     a value in one step on the server (``EVAL``), and detects changes by any program.  A value
-    has at most 512 MiB.  A shard is read as a whole, also for one of its inner chunks.  Listing
+    has at most 512 MiB.  Values, such as shards, are read as a whole, also for a part.  Listing
     scans all keys of the database, independent of the prefix.  The durability of writes
     depends on the configuration of the server (``appendonly``).
     """
@@ -201,18 +201,6 @@ class RedisStore(ServerStore):
         if len(value) > limit:
             return max(len(value), self.getsize(key) or 0)
         return value if is_there else None
-
-    def _part(self, key: str, part: ByteRange) -> Buffer | None:
-        self._check(key)
-        name, (start, length) = self._head + key, part
-        # GETRANGE includes the end, so it cannot return an empty part from the start of a value.
-        end = -1 if length is None or start < 0 else max(start + length - 1, 0)
-        data: bytes
-        data, is_there = self.request(
-            key, StoreReadError, "read",
-            lambda: self._pipelined(("GETRANGE", name, start, end), ("EXISTS", name)),
-        )  # fmt: skip
-        return data[:length] if is_there else None
 
     def getsize(self, key: str) -> int | None:
         self._check(key)

@@ -73,6 +73,8 @@ def open_file_reader(store: FsspecStore, key: str, path: str) -> ByteReader | No
 class RangeReader(ByteReader):
     """Reader of ranges of a value; compares the generation after each batch."""
 
+    gap_nbytes = 1 << 17
+
     def __init__(self, store: FsspecStore, key: str, info: Mapping[str, Any]) -> None:
         self._store = store
         self._key = key
@@ -80,7 +82,6 @@ class RangeReader(ByteReader):
         self._marks = change_markers(info)
         self.generation = generation_of(info)
         self.max_concurrency = store.max_concurrency
-        self.gap_nbytes = store.gap_nbytes
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:

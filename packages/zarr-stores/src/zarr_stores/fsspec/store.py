@@ -26,7 +26,7 @@ from zarr_core.interfaces.store import to_bytes
 from zarr_core.stores.local import LocalStore
 
 from zarr_stores.databases.database_store import is_key
-from zarr_stores.fsspec.calls import MISSING, Calls
+from zarr_stores.fsspec.calls import MISSING, TIMEOUT, Calls
 from zarr_stores.fsspec.files import (
     PARTIAL,
     find_files,
@@ -42,7 +42,11 @@ from zarr_stores.fsspec.http import (
     read_limited,
 )
 from zarr_stores.fsspec.location import SUFFIXES, Location, is_asynchronous, location_of
-from zarr_stores.fsspec.reader import generation_of, open_file_reader, open_range_reader
+from zarr_stores.fsspec.reader import (
+    generation_of,
+    open_file_reader,
+    open_range_reader,
+)
 from zarr_stores.fsspec.traits import Traits
 from zarr_stores.secrets import check_pickle, without_secrets
 
@@ -57,8 +61,6 @@ if TYPE_CHECKING:
 __all__ = ["FsspecStore"]
 
 REQUESTS = 64
-GAP_BYTES = 1 << 17
-TIMEOUT = 60.0
 _MOST_UNREQUESTED = 1 << 28  # bytes that a server without ranges sends in addition
 _NO_RANGES = (
     "the server does not support range requests, and the value has {} bytes; copy the store to a "
@@ -81,8 +83,6 @@ class FsspecStore(Store):
     max_concurrency : int, optional
         Maximum number of concurrent requests.  By default 64 for file systems that support
         concurrent requests, and None for others.
-    gap_nbytes : int
-        Gap between two parts of a value, in bytes, up to which they are read together.
     timeout : float
         Time limit in seconds of a call of an asynchronous file system (S3, GCS, Azure, HTTP), plus
         1 s for each 32 KiB of data.  Other file systems have their own limits.
@@ -112,7 +112,6 @@ class FsspecStore(Store):
         read_only: bool = False,
         *,
         max_concurrency: int | None = None,
-        gap_nbytes: int = GAP_BYTES,
         timeout: float = TIMEOUT,
         retry_timeout: float = TIMEOUT,
         denied_is_missing: bool = False,
@@ -130,7 +129,6 @@ class FsspecStore(Store):
         self.read_only = read_only or bool(traits.read_only)
         self.supports_listing = not traits.target_http
         self.max_concurrency = max_concurrency or (REQUESTS if traits.waits else None)
-        self.gap_nbytes = gap_nbytes
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
@@ -144,7 +142,7 @@ class FsspecStore(Store):
         read_only : bool
             If True, changes raise an error.
         **options
-            ``max_concurrency``, ``gap_nbytes`` and ``denied_is_missing`` of the class, and
+            ``max_concurrency`` and ``denied_is_missing`` of the class, and
             ``timeout`` and ``retry_timeout`` if the file system is asynchronous; all others are passed to fsspec.  In a chain, the options of one file system are under its name: ``{"s3": {"anon": True}}``.
 
         Raises
@@ -162,7 +160,7 @@ class FsspecStore(Store):
             )
         settings: dict[str, Any] = {
             name: options.pop(name)
-            for name in ("max_concurrency", "gap_nbytes", "denied_is_missing")
+            for name in ("max_concurrency", "denied_is_missing")
             if name in options
         }
         limits = [name for name in ("timeout", "retry_timeout") if name in options]
@@ -392,7 +390,7 @@ class FsspecStore(Store):
         timeout, retry_timeout = self._limits
         settings: dict[str, Any] = {
             "read_only": self.read_only, "max_concurrency": self.max_concurrency,
-            "gap_nbytes": self.gap_nbytes, "timeout": timeout, "retry_timeout": retry_timeout,
+            "timeout": timeout, "retry_timeout": retry_timeout,
             "denied_is_missing": self.calls.denied_is_missing,
         }  # fmt: skip
         return partial(type(self), **settings), (self._location,)

@@ -12,7 +12,6 @@ from zarr_core.names import MANIFEST_NAME
 from zarr_stores.integrity.manifest import (
     Manifest,
     ManifestEntry,
-    create_manifest,
     difference,
     hash_values,
     keys_below,
@@ -123,7 +122,6 @@ def verify(
     manifest: Manifest | str | os.PathLike[str] | None = None,
     path: str | None = None,
     *,
-    digest: str | None = None,
     progress: Callable[[Any], object] | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Verification:
@@ -138,9 +136,6 @@ def verify(
         the node or a group above it.
     path : str, optional
         Path of the node in the store.
-    digest : str, optional
-        The digest that the manifest must have.  Without a manifest, it is compared with the digest
-        of the node; the only problem is then that of the key ``""``.
     progress : callable, optional
         As for :func:`zarr_core.copy`.
     storage_options : mapping, optional
@@ -151,24 +146,13 @@ def verify(
     NodeNotFoundError
         If the manifest does not exist.
     StoreError
-        If the manifest is not valid or has another digest, the stored manifest was replaced while
-        the values were read, or the store fails.
+        If the manifest is not valid, the stored manifest was replaced while the values were read,
+        or the store fails.
     """
     with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
         inner, below = opened
-        if manifest is None and digest is not None:
-            return _verify_digest(inner, below, digest.lower(), progress)
         prefix = f"{below}/" if below else ""
-        if manifest is None:
-            expected = _stored_manifest(inner, below)
-        else:
-            expected = load_manifest(manifest)
-            if digest is not None and expected.digest != digest.lower():
-                raise StoreError(
-                    f"the manifest has the digest {expected.digest}, not {digest}; it is not the "
-                    "manifest to which that digest belongs",
-                    store=manifest if isinstance(manifest, str) else "Manifest",
-                )
+        expected = _stored_manifest(inner, below) if manifest is None else load_manifest(manifest)
         lists = inner.supports_listing
         stored = keys_below(inner, prefix) if lists else ()
         known = {prefix + key for key in expected}
@@ -202,14 +186,3 @@ def _compare(
         yield ManifestProblem(key, "unreadable", f"cannot be read: {value.reason}")
     elif problem := difference(value, expected.get(key)):
         yield ManifestProblem(key, *problem)
-
-
-def _verify_digest(
-    store: Store, path: str, digest: str, progress: Callable[[Any], object] | None
-) -> Verification:
-    actual = create_manifest(store, path, progress=progress)
-    problems: tuple[ManifestProblem, ...] = ()
-    if actual.digest != digest:
-        reason = f"the digest of the hierarchy is {actual.digest}, not {digest}"
-        problems = (ManifestProblem("", "content", reason),)
-    return Verification(str(store), f"/{path}", len(actual), actual.nbytes, digest, problems)

@@ -53,13 +53,7 @@ class Credentials(TypedDict):
 
 @dataclass(frozen=True)
 class ProfileCredentials:
-    """Provider of the credentials of a profile; a pickle contains only its name.
-
-    Parameters
-    ----------
-    profile : str
-        Name of the profile in ``~/.aws/credentials`` and ``~/.aws/config``.
-    """
+    """Provider of the credentials of a profile of AWS; a pickle contains only its name."""
 
     profile: str
 

@@ -39,16 +39,9 @@ _used = _forked = False
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Location of an object store; equal for two stores of the same location.
+    """Location of an object store, without credentials; ``kind`` is the class of obstore.
 
-    Parameters
-    ----------
-    kind : str
-        Name of the class of obstore.
-    url : str
-        URL without user, password and query.
-    further : tuple
-        Other settings that distinguish locations: endpoints, the account.
+    ``further`` are other settings that distinguish locations: endpoints, the account.
     """
 
     kind: str

@@ -60,7 +60,7 @@ BACKOFF: Final = {
 _KNOWN: Final = frozenset({
     *_CLIENT, *_MAPPINGS, "access_key_id", "account_key", "account_name", "bearer_token", "bucket",
     "client_id", "client_secret", "conditional", "container_name", "credential_provider",
-    "endpoint", "gap_nbytes", "prefix", "profile", "region", "request_payer", "max_concurrency",
+    "endpoint", "prefix", "profile", "region", "request_payer", "max_concurrency",
     "retry_timeout", "sas_token", "secret_access_key", "service_account", "service_account_key",
     "session_token", "skip_signature", "tenant_id", "virtual_hosted_style_request", "webdav",
 })  # fmt: skip

@@ -23,13 +23,14 @@ _MOST_UNREQUESTED = 1 << 28  # bytes that a server without ranges sends for a pa
 class ObjectReader(ByteReader):
     """Reader of an object of known size and generation, with some of its bytes in memory."""
 
+    gap_nbytes = 1 << 18
+
     def __init__(
         self,
         client: Client,
         key: str,
         result: Any,
         max_concurrency: int,
-        gap_nbytes: int,
         verified: bool = True,
     ) -> None:
         self._client = client
@@ -42,7 +43,6 @@ class ObjectReader(ByteReader):
         self._held = _NOTHING
         self._lock = threading.Lock()
         self.max_concurrency = max_concurrency
-        self.gap_nbytes = gap_nbytes
         self.generation = generation_of(result.meta)
         self._verified = verified
 

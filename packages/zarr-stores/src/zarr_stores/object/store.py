@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ObjectStore"]
 
-GAP_BYTES = 1 << 18
 _FIRST = ByteRange(0, 1 << 16)
 _MAX_OPENINGS_NBYTES = 1 << 23
 _ONE_WRITER = (
@@ -69,8 +68,6 @@ class ObjectStore(CachingStore):
         If True, changes raise an error.
     max_concurrency : int, optional
         Maximum number of concurrent requests; by default 256, and 64 for HTTP servers.
-    gap_nbytes : int
-        Gap between two parts of a value, in bytes, up to which they are read together.
     conditional : bool
         Whether the service supports conditional writes (``If-Match``, ``If-None-Match``).
         If not, :meth:`update` excludes only other threads of this process.  For a WebDAV
@@ -96,7 +93,6 @@ class ObjectStore(CachingStore):
         store: Any,
         read_only: bool = False,
         max_concurrency: int | None = None,
-        gap_nbytes: int = GAP_BYTES,
         conditional: bool = True,
         listing: bool = True,
         root: str = "",
@@ -105,15 +101,10 @@ class ObjectStore(CachingStore):
         self._service = BY_KIND.get(type(store).__name__, OTHER)
         if max_concurrency is None:
             max_concurrency = self._service.max_concurrency
-        if max_concurrency < 1 or gap_nbytes < 0:
-            raise StoreError(
-                "max_concurrency must be at least 1 and gap_nbytes at least 0, "
-                f"not max_concurrency={max_concurrency}, gap_nbytes={gap_nbytes}"
-            )
+        if max_concurrency < 1:
+            raise StoreError(f"max_concurrency must be at least 1, not {max_concurrency}")
         self.read_only = read_only
         self.max_concurrency: int = max_concurrency
-        self.gap_nbytes = gap_nbytes
-        """Gap between two parts of a value, in bytes, up to which they are read together."""
         self.supports_listing = listing
         self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
         self._client = Client(store, self._root, max_concurrency, denied_is_missing)
@@ -136,8 +127,7 @@ class ObjectStore(CachingStore):
         read_only : bool
             If True, changes raise an error.
         **options
-            ``max_concurrency``, ``gap_nbytes``, ``conditional`` and ``denied_is_missing`` of the
-            class; ``config``, ``client_options``, ``retry_config`` and ``credential_provider`` of obstore; single
+            ``max_concurrency``, ``conditional`` and ``denied_is_missing`` of the class; ``config``, ``client_options``, ``retry_config`` and ``credential_provider`` of obstore; single
             settings of ``config`` by name, such as ``region``.  For HTTP, ``webdav``: whether the
             server supports WebDAV, and with it listing and writing.
 
@@ -148,7 +138,7 @@ class ObjectStore(CachingStore):
         """
         own = {
             name: options.pop(name)
-            for name in ("max_concurrency", "gap_nbytes", "conditional", "denied_is_missing")
+            for name in ("max_concurrency", "conditional", "denied_is_missing")
             if name in options
         }
         store, root, plain = store_from_url(url, options)
@@ -243,9 +233,7 @@ class ObjectStore(CachingStore):
         return self._reader(key, known, verified=False)
 
     def _reader(self, key: str, result: Any, verified: bool = True) -> ObjectReader:
-        return ObjectReader(
-            self._client, key, result, self.max_concurrency, self.gap_nbytes, verified
-        )
+        return ObjectReader(self._client, key, result, self.max_concurrency, verified)
 
     def discard_cached(self, key: str) -> None:
         self._openings.forget(key)
@@ -355,7 +343,7 @@ class ObjectStore(CachingStore):
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         self._location.check_to_pickle(self.store)
         return type(self), (
-            self.store, self.read_only, self.max_concurrency, self.gap_nbytes, self._conditional,
+            self.store, self.read_only, self.max_concurrency, self._conditional,
             self.supports_listing, self._root, self._client.denied_is_missing,
         )  # fmt: skip
 

@@ -71,7 +71,7 @@ class Updates:
                 return True
             return self._store(key, value, "create", ["new"])
         meta, marks = result.meta, _marks(result)
-        with ObjectReader(self._client, key, result, 1, 0) as reader:
+        with ObjectReader(self._client, key, result, 1) as reader:
             try:
                 value = change(reader)
             except ValueReplacedError:

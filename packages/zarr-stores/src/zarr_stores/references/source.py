@@ -26,22 +26,10 @@ _DIRECTORIES = (".parq", ".parquet")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source of references.
+    """A source of references: a ``document`` in memory, or the ``key`` of one in a ``store``.
 
-    Parameters
-    ----------
-    url : str
-        URL of the reference store, without credentials.
-    base : str
-        Directory or URL to which relative targets are relative.
-    network : bool
-        Whether the references are remote, and therefore not trusted.
-    document : mapping or None
-        The references, if they are in memory.
-    store : Store or None
-        Store of the references, if they are not in memory.
-    key : str
-        Key of the document or directory.
+    ``url`` has no credentials; targets can be relative to ``base``; references from a ``network``
+    are not trusted.
     """
 
     url: str

@@ -187,11 +187,11 @@ def _headers(options: Mapping[str, Any]) -> dict[str, str]:
 
 def _without_redirects(root: str, options: Mapping[str, Any]) -> Store:
     """A store of a web server that does not follow redirects, which obstore always does."""
-    kept = {name: options[name] for name in ("max_concurrency", "gap_nbytes") if name in options}
+    kept = {name: options[name] for name in ("max_concurrency",) if name in options}
     if others := options.keys() - kept.keys() - {"client_options", "headers"}:
         raise StoreError(
-            f"with allow=, remote_options can be headers, client_options, max_concurrency and "
-            f"gap_nbytes, not {', '.join(sorted(others))}",
+            "with allow=, remote_options can be headers, client_options and max_concurrency, "
+            f"not {', '.join(sorted(others))}",
             without_secrets(root),
         )
     return FsspecStore.from_url(

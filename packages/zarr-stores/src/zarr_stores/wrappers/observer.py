@@ -33,14 +33,11 @@ def _nothing(*_: object) -> int:
     return 0
 
 
-def _length(value: Buffer | None, *_: object) -> int:
-    return 0 if value is None else len(value)
-
-
-def _all(value: Buffers) -> int:
+def _length(value: object, *_: object) -> int:
+    """Return the bytes of a value, of its pieces, or of several values; 0 for other results."""
     if isinstance(value, bytes | bytearray | memoryview):
         return len(value)
-    return sum(map(len, value))
+    return sum(map(_length, value)) if isinstance(value, list | tuple) else 0
 
 
 def _observed(
@@ -119,9 +116,7 @@ class ObservedStore(WrapperStore):
     # --- readable ---
 
     get = _observed(Store.get, _length)
-    get_partial_values = _observed(
-        Store.get_partial_values, lambda values, _: sum(map(_length, values))
-    )
+    get_partial_values = _observed(Store.get_partial_values, _length)
     exists = _observed(Store.exists)
     getsize = _observed(Store.getsize)
     generation = _observed(Store.generation)
@@ -132,10 +127,7 @@ class ObservedStore(WrapperStore):
         def work() -> Buffer | int | None:
             return self.inner.get_limited(key, limit, out)
 
-        def nbytes(value: Buffer | int | None) -> int:
-            return 0 if isinstance(value, int) else _length(value)
-
-        return self.perform("get" if out is None else "get_limited", key, work, nbytes)
+        return self.perform("get" if out is None else "get_limited", key, work, _length)
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return self._open(key, lambda: self.inner.open_value(key, first))
@@ -149,10 +141,8 @@ class ObservedStore(WrapperStore):
 
     # --- writeable ---
 
-    set = _observed(Store.set, lambda _, key, value: _all(value))
-    set_values = _observed(
-        Store.set_values, lambda _, items: sum(_all(value) for _, value in items)
-    )
+    set = _observed(Store.set, lambda _, key, value: _length(value))
+    set_values = _observed(Store.set_values, lambda _, items: _length(items))
     erase = _observed(Store.erase)
     erase_values = _observed(Store.erase_values)
     erase_prefix = _observed(Store.erase_prefix)
@@ -163,8 +153,7 @@ class ObservedStore(WrapperStore):
         def watched(reader: ByteReader | None) -> Buffers | ByteReader | None:
             nonlocal written
             value = change(None if reader is None else _Reader(self, reader, key))
-            unchanged = value is None or isinstance(value, ByteReader)
-            written = 0 if unchanged else _all(value)  # type: ignore[arg-type] # the pieces
+            written = _length(value)
             return value
 
         self.perform("update", key, lambda: self.inner.update(key, watched), lambda _: written)
