@@ -4,19 +4,21 @@ import pickle
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 import zarr as zarr_python
 import zarr_core as zarr
 from example_distributions import install_examples, write_distribution
-from zarr_bridge.offer import register
-from zarr_core.errors import ExtensionLoadError
+from zarr_bridge.zarr_python_codecs import adapt_to_zarr_python
 from zarr_core.registry import discovery
+from zarr_core.registry.resolve import find_class
 from zarr_python_state import forget_offers
 
-ROOT = Path(__file__).parents[2]
+NAMES = (
+    "acme.xor", "bytes", "crc32c", "gzip", "transpose", "numcodecs.adler32", "numcodecs.delta",
+    "numcodecs.pcodec",
+)  # fmt: skip
 VALUES = np.arange(-300, 300, dtype="int32").reshape(20, 30) * 70_001
 
 
@@ -28,10 +30,15 @@ def acme(tmp_path_factory):
 
 @pytest.fixture
 def registered(acme, monkeypatch):
+    """Codecs of this library, which zarr-python uses instead of its own."""
     monkeypatch.syspath_prepend(str(acme))
     discovery.refresh()
-    with zarr_python.config.set({}):
-        yield register()
+    labels = {name: f"zarr_bridge.{name}" for name in NAMES}
+    for name, label in labels.items():
+        codec = adapt_to_zarr_python(name, find_class("codec", name))
+        zarr_python.registry.register_codec(name, codec, qualname=label)
+    with zarr_python.config.set({"codecs": {**zarr_python.config.get("codecs"), **labels}}):
+        yield
     monkeypatch.undo()
     discovery.refresh()
 
@@ -65,40 +72,14 @@ CODECS = [
 ]
 
 
-@pytest.mark.parametrize("codecs", [c for c in CODECS if "serializer" not in c], ids=str)
-def test_zarr_python_uses_them(registered, tmp_path, codecs):
-    written(tmp_path, **codecs)
-
-
 @pytest.mark.parametrize("codecs", CODECS, ids=str)
-def test_prefer_replaces_codecs_of_zarr_python(registered, tmp_path, codecs):
+def test_zarr_python_uses_them(registered, tmp_path, codecs):
     if "pcodec" in str(codecs):
         pytest.importorskip("pcodec")
-    names = ("gzip", "transpose", "numcodecs.delta", "numcodecs.pcodec", "bytes", "crc32c")
-    before = dict(zarr_python.config.get("codecs"))
-    try:
-        assert register(*names, prefer=True) == list(names)
-        array = written(tmp_path, **codecs)
-        used = [*array.filters, array.serializer, *array.compressors]
-        if "shards" not in codecs:
-            assert all(type(codec).__module__ == "zarr_bridge.zarr_python_codecs" for codec in used)
-    finally:
-        zarr_python.config.set({"codecs": before})
-
-
-def test_codecs_of_zarr_python_are_kept_by_default(registered, tmp_path):
-    assert {"acme.xor", "gzip", "zstd", "bytes", "sharding_indexed"} <= set(registered)
-    assert not [name for name in registered if name.startswith("v2.")]
-    array = written(tmp_path, compressors={"name": "gzip", "configuration": {"level": 1}})
-    assert type(array.compressors[0]).__module__ == "zarr.codecs.gzip"
-
-
-def test_rounding_is_idempotent(registered):
-    assert register() == registered
-    assert (
-        zarr_python.registry.get_codec_class("acme.xor").__module__
-        == "zarr_bridge.zarr_python_codecs"
-    )
+    array = written(tmp_path, **codecs)
+    used = [*array.filters, array.serializer, *array.compressors]
+    if "shards" not in codecs:
+        assert all(type(codec).__module__ == "zarr_bridge.zarr_python_codecs" for codec in used)
 
 
 def test_configurations_are_checked_by_their_schema(registered):
@@ -122,23 +103,8 @@ def test_damage_is_an_error(registered, tmp_path):
         zarr_python.open_array(tmp_path / "a.zarr")[...]
 
 
-def test_unknown_name_raises(registered):
-    with pytest.raises(ValueError, match="'acme.nobody' is not installed for zarr-core"):
-        register("acme.nobody")
-
-
-def test_codec_that_cannot_be_imported_is_omitted(acme, tmp_path, monkeypatch):
-    points = "[zarr_core.codec]\nacme.broken = nowhere:Codec\n"
-    write_distribution(tmp_path, "broken-codec", "2.5", points)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.warns(UserWarning, match=r"'acme\.broken' is not registered: .*broken-codec 2\.5"):
-        assert "gzip" in register()
-    with pytest.raises(ExtensionLoadError, match=r"broken-codec 2\.5"):
-        register("acme.broken")
-
-
 def test_one_class_for_both_libraries(tmp_path):
-    """zarr-python finds the second entry point and writes; both read, without register()."""
+    """zarr-python finds the second entry point and writes; both read."""
     site = tmp_path / "site"
     write_distribution(
         site, "both-plugin", "1.0",

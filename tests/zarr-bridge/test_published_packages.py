@@ -5,8 +5,6 @@ package, and read by both.
 """
 
 import os
-import subprocess
-import sys
 import warnings
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, entry_points, version
@@ -18,9 +16,7 @@ import pytest
 import zarr as zarr_python
 import zarr_core as zarr
 from zarr_core.config import config
-from zarr_core.errors import ExtensionConflictError, ExtensionLoadError
 from zarr_core.extension import ExtensionDefinition, create_extension
-from zarr_core.registry import discovery
 from zarr_core.registry.provider import normalize_name
 
 RNG = np.random.default_rng(3)
@@ -257,43 +253,3 @@ def test_zarr_n5(tmp_path):
     for library in (zarr, zarr_python):
         arrays = dict(library.open_group(store, mode="r").members())
         assert all(np.array_equal(arrays[name][...], FIELD.T) for name in names)
-
-
-@pytest.fixture
-def entry_points_of(tmp_path, monkeypatch):
-    """Install packages without dependencies, for their entry points."""
-
-    def install(*distributions):
-        missing = [name for name in distributions if not is_installed(name)]
-        if missing:
-            pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-            options = ["install", "--no-deps", "--target", str(tmp_path / "site")]
-            run = subprocess.run([*pip, *options, *missing], capture_output=True, text=True)
-            if run.returncode:
-                pytest.skip(f"cannot install {missing}: {run.stderr.strip().splitlines()[-1]}")
-            monkeypatch.syspath_prepend(str(tmp_path / "site"))
-            discovery.refresh()
-
-    yield install
-    monkeypatch.undo()
-    discovery.refresh()
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Imagecodecs codecs are not in the Zarr version 3 specification")
-def test_names_that_two_packages_claim_are_chosen_by_the_user(entry_points_of):
-    entry_points_of("imagecodecs-zarr", "virtual-tiff")
-    names = ("imagecodecs_zstd", "imagecodecs_jpeg", "imagecodecs_lzw")
-    for name in names:
-        with pytest.raises(ExtensionConflictError, match=r"imagecodecs-zarr .*virtual.tiff "):
-            create_extension("codec", ExtensionDefinition(name))
-        for chosen in ("imagecodecs-zarr", "virtual-tiff"):
-            with config.set(providers={f"codec.{name}": chosen}):
-                try:
-                    codec = create_extension("codec", ExtensionDefinition(name))
-                except ExtensionLoadError as error:  # what it needs is missing
-                    assert normalize_name(chosen) in normalize_name(error.distribution)  # noqa: PT017 - either may happen
-                else:
-                    assert type(codec.codec).__module__.startswith(chosen.split("-")[0])
-    listed = [line for line in zarr.installed_extensions(load=False) if line.name in names]
-    assert [line.wins for line in listed] == [False] * 6

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from formats_for_commands import FORMATS
+from unlisted_store import UnlistedStore
 from zarr_cli.check import check
 from zarr_core.extension import StoreReadError
 from zarr_core.registry.resolve import format_named
@@ -136,10 +137,6 @@ def test_store_errors_do_not_stop_the_check():
     assert result.stored == 4
 
 
-class Unlisted(zarr.MemoryStore):
-    supports_listing = False
-
-
 def test_store_without_listing():
     store = zarr.MemoryStore()
     root = zarr.create_group(store)
@@ -150,7 +147,7 @@ def test_store_without_listing():
     zarr.consolidate_metadata(store)
     values = {key: bytes(store.get(key)) for key in store.list()}
     values["plain/c/1"] = b"?"
-    result = check(Unlisted(values))
+    result = check(UnlistedStore(values))
     found = [(array.path, array.stored, array.missing) for array in result.arrays]
     assert found == [("/plain", 2, 2), ("/shards", 1, 1)]
     assert [len(array.damages) for array in result.arrays] == [1, 0]

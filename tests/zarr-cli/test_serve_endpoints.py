@@ -9,14 +9,8 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 import zarr_core as zarr
+from unlisted_store import UnlistedStore
 from zarr_cli.serve.server import StoreServer
-
-
-class Unlistable(zarr.MemoryStore):
-    supports_listing = False
-
-    def list_prefix(self, prefix):
-        raise AssertionError("this store cannot list")
 
 
 @pytest.fixture
@@ -213,7 +207,7 @@ def test_chunk_map_stops_at_the_limit(store, request_json):
 
 
 def test_chunk_map_of_a_store_without_listing():
-    store = Unlistable()
+    store = UnlistedStore()
     zarr.create_array(store, data=np.eye(4, dtype="int8"), chunks=2, compressors=None)
     with StoreServer(store) as server, closing(HTTPConnection(*server.address)) as client:
         client.request("GET", "/__zarr_core__/chunk-map")
@@ -314,7 +308,7 @@ def test_nodes_known_only_from_consolidated_metadata():
     zarr.consolidate_metadata(values)
     del values["a/zarr.json"], values["a/b/zarr.json"]
     with (
-        StoreServer(Unlistable(values)) as server,
+        StoreServer(UnlistedStore(values)) as server,
         closing(HTTPConnection(*server.address)) as client,
     ):
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import zarr_core as zarr
 from formats_for_commands import FORMATS
+from unlisted_store import UnlistedStore
 from zarr_cli.validate import validate
 
 DRAFT = Path(__file__).parents[1] / "fixtures" / "draft" / "text"
@@ -165,28 +166,14 @@ def test_nodes_below_a_damaged_root_are_validated(here, command, query):
     assert "no Zarr array or group here" in command("check", "--meta-only", "missing", status=1)
 
 
-class Unlisted(zarr.MemoryStore):
-    """A store such as a plain HTTP server."""
-
-    supports_listing = False
-
-    def list_prefix(self, prefix):
-        from zarr_core.extension import StoreCapabilityError
-
-        raise StoreCapabilityError("cannot list", store=str(self))
-
-    def list_dir(self, prefix):
-        return self.list_prefix(prefix)
-
-
 def test_store_without_listing():
     store = zarr.MemoryStore()
     root = zarr.create_group(store)
     root.create_array("a/b", data=[1, 2])
     values = {key: store.get(key) for key in store.list()}
-    [problem] = validate(Unlisted(values)).problems
+    [problem] = validate(UnlistedStore(values)).problems
     assert (problem.kind, problem.severity) == ("store", "warning")
     zarr.consolidate_metadata(store)
     values["zarr.json"] = store.get("zarr.json")
-    result = validate(Unlisted(values))
+    result = validate(UnlistedStore(values))
     assert (result.nodes, result.problems) == (3, [])

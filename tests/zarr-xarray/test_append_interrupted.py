@@ -10,19 +10,11 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr_core
+from kill_appenders import steps
 from zarr_core import LocalStore, MemoryStore
 from zarr_core.extension import BufferByteReader, ByteReader
 from zarr_xarray import Appender, append, to_zarr
 from zarr_xarray.append import lock
-
-
-def steps(start, stop):
-    numbers = np.arange(start, stop)
-    return xr.Dataset(
-        {"a": (("t", "x"), np.stack([numbers, -numbers], 1)), "b": ("t", numbers * 0.5)},
-        coords={"t": numbers},
-    )
-
 
 OPTIONS = {"chunk": 4, "coordinate_chunk": 100, "lock_seconds": 1e6, "flush_seconds": 1e9}
 """The lock is never renewed, which would be a change of the store.  That of an appender that was

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
-import numpy as np
 import pytest
 import xarray as xr
 import zarr_core
+from kill_appenders import steps
 from object_stores import s3_environment, s3_store, same_place
 from zarr_core import LocalStore, MemoryStore
 from zarr_stores.cache.chunk_cache import ChunkCacheStore
@@ -21,13 +21,6 @@ from zarr_xarray import Appender, append
 pytest_plugins = ["servers.fixtures"]
 
 KINDS = ("directory", "memory", "sqlite", "redis", "s3")
-
-
-def steps(start, stop, labels=None):
-    numbers = np.arange(start, stop)
-    labels = numbers if labels is None else labels
-    data = {"a": (("t", "x"), np.stack([numbers, -numbers], 1)), "b": ("t", numbers * 0.5)}
-    return xr.Dataset(data, coords={"t": labels})
 
 
 @pytest.fixture(params=[(kind, version) for kind in KINDS for version in (3, 2)], ids=str)
@@ -120,24 +113,6 @@ def test_a_killed_appender(kill_appenders, kind):
 def test_a_thousand_kills(kill_appenders, kind, zarr_format):
     kills = 250
     assert kill_appenders(kind, zarr_format, kills)[-1] > kills
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_steps_have_few_chunks(tmp_path):
-    count = 100_000
-    values = {name: np.arange(count, dtype="float32") for name in "abcde"}
-    labels = np.arange(count)
-    path = str(tmp_path / "a.zarr")
-    with Appender(path, "t", flush_every=777) as appender:
-        appender.append(xr.Dataset({name: ("t", values[name][:1]) for name in values}, {"t": [0]}))
-        for step in range(1, count):
-            appender.append({"t": labels[step], **{name: values[name][step] for name in values}})
-    with xr.open_zarr(path) as found:
-        for name in values:
-            assert (found[name].values == values[name]).all()
-        assert (found["t"].values == labels).all()
-    for name, chunks in (("t", 1), *((name, 100) for name in values)):
-        assert len(list((tmp_path / "a.zarr" / name / "c").iterdir())) == chunks
 
 
 def test_cached_chunks_are_forgotten(tmp_path):

@@ -1,7 +1,6 @@
 """Datasets in a bucket of an S3 server."""
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import numpy as np
@@ -58,19 +57,3 @@ def test_trees_in_a_bucket(s3_server, zarr_format):
     found = xr.open_datatree(store, engine="zarr_core").load()
     xr.testing.assert_identical(found, tree)
     assert not zarr_core.check_consolidated(zarr_core.open_group(store))
-
-
-def test_concurrent_appends_to_a_bucket_keep_all_data(s3_server, zarr_format):
-    store = s3_store(s3_server)
-    to_zarr(part(0, 1), store, zarr_format=zarr_format)
-
-    def append(first):
-        for start in range(first, first + 8, 2):
-            to_zarr(part(start, start + 2), s3_store(s3_server, place=store.url), append_dim="t")
-
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(append, (100, 200)))
-    found = xr.open_dataset(store, engine="zarr_core").load()
-    assert sorted(found["t"].values) == [0, *range(100, 108), *range(200, 208)]
-    assert (found["a"].values == np.stack([found["t"], -found["t"]], 1)).all()
-    assert found["s"].values.tolist() == found["t"].values.astype("U4").tolist()

@@ -175,27 +175,26 @@ def test_interrupted_append_is_detected(store):
     assert zarr_core.open_array(store, path="x").shape == (4,)
 
 
-def test_concurrent_appends_keep_all_data(tmp_path, zarr_format):
-    path = tmp_path / "a.zarr"
-    to_zarr(line(0, 1), path, zarr_format=zarr_format)
-    failures = []
+@pytest.mark.parametrize("removed", [False, True])
+def test_an_append_that_another_overtakes_changes_nothing(zarr_format, removed):
+    class Overtaken(zarr_core.MemoryStore):
+        overtake = None
 
-    def work(first):
-        try:
-            for start in range(first, first + 20, 4):
-                to_zarr(line(start, start + 4), path, append_dim="x")
-        except Exception as error:
-            failures.append(error)
+        def update(self, key, change):
+            if self.overtake is not None:
+                overtake, self.overtake = self.overtake, None
+                overtake()
+            super().update(key, change)
 
-    threads = [threading.Thread(target=work, args=(first,)) for first in (100, 200)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
-    found = read(path)
-    assert sorted(found["x"].values) == [0, *range(100, 120), *range(200, 220)]
-    assert (found["a"] == found["x"] * 1.5).all()
+    store = Overtaken()
+    to_zarr(line(0, 2), store, zarr_format=zarr_format)
+    store.overtake = lambda: (
+        zarr_core.remove(store, path="a") if removed else to_zarr(line(2, 6), store, append_dim="x")
+    )
+    with pytest.raises(zarr_core.errors.ZarrError, match="another process has changed or removed"):
+        to_zarr(line(2, 4), store, append_dim="x")
+    expected = line(0, 2).drop_vars("a") if removed else line(0, 6)
+    xr.testing.assert_identical(read(store, consolidated=False), expected)
 
 
 def test_consolidated_metadata_of_two_appends_that_finish_in_reverse_order(

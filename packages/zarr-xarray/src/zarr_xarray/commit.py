@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import ArrayMetadata, Location, NodeNotFoundError, strictjson
+from zarr_core.extension import ArrayMetadata, Location, NodeNotFoundError, ZarrError, strictjson
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.optional import optional_function
 from zarr_core.threads import concurrent_map
 
 from zarr_xarray.consolidated_metadata import json_attributes
-from zarr_xarray.group_arrays import StaleError, array_at
+from zarr_xarray.group_arrays import array_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ def commit(
     """Store all metadata documents and return the arrays, in the order of the plans.
 
     Raises NodeExistsError if another node or unmanaged keys exist at the path of the group or of a
-    new array, and StaleError if an array to resize has changed since it was planned.
+    new array, and ZarrError if an array to resize has changed since it was planned.
     """
     with Rollback() as rollback:
         if target.group is None and not target.is_empty:
@@ -119,11 +119,17 @@ def _create(target: Target, new: Iterable[Plan], rollback: Rollback) -> None:
 
 
 def _resize(target: Target, resized: Sequence[Resize], rollback: Rollback) -> None:
-    """Resize arrays; raise StaleError if anything but the attributes of one has changed.
+    """Resize arrays; raise ZarrError if anything but the attributes of one has changed.
 
     All processes that append start with the same array, so only one of them succeeds; the others
     fail before they change anything.
     """
+
+    def changed(array: Array) -> ZarrError:
+        return ZarrError(
+            f"cannot append to {array.store} {array.name!r}: another process has changed or "
+            "removed it meanwhile; try again, or use Appender, with which processes take turns"
+        )
 
     def resize(item: Resize) -> None:
         array, shape = item
@@ -131,13 +137,13 @@ def _resize(target: Target, resized: Sequence[Resize], rollback: Rollback) -> No
 
         def change(stored: ArrayMetadata | GroupMetadata) -> ArrayMetadata:
             if not isinstance(stored, ArrayMetadata) or stored.replace(attributes={}) != expected:
-                raise StaleError(array.path)
+                raise changed(array)
             return stored.replace(shape=shape)
 
         try:
             target.format.update(target.store, array.path, change)
         except NodeNotFoundError:
-            raise StaleError(array.path) from None
+            raise changed(array) from None
         rollback.note(
             f"{array.store} {array.name!r}: was resized from {array.shape} to {shape}; the new "
             "elements may be incomplete"

@@ -10,7 +10,7 @@ from zarr_core.names import join
 from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from zarr_core.extension import Format, Store
 
@@ -43,15 +43,3 @@ def stored_arrays(
         for name, metadata in arrays
         if isinstance(metadata, ArrayMetadata)
     }
-
-
-class StaleError(Exception):
-    """The stored metadata has changed since it was read.
-
-    ``lengths`` are the lengths of the arrays along the dimension to append to, by name, if they
-    differ.
-    """
-
-    def __init__(self, path: str, lengths: Mapping[str, int] | None = None) -> None:
-        super().__init__(path)
-        self.lengths = lengths or {}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from xarray import conventions
@@ -17,7 +15,6 @@ from zarr_xarray.commit import commit, load_overwritten
 from zarr_xarray.dimensions import sizes_of, user_attributes
 from zarr_xarray.encoded_elements import StoredForm, check_new, encode_existing
 from zarr_xarray.encodings import without_native_fill_value
-from zarr_xarray.group_arrays import StaleError
 from zarr_xarray.plans import Plan, Rules, plan
 from zarr_xarray.variables import variable_of
 
@@ -32,10 +29,6 @@ if TYPE_CHECKING:
     DeferredWrite = tuple[
         "DatasetStore", Mapping[Hashable, Variable], Mapping[str, Any], Collection[Hashable], Any
     ]
-
-_ATTEMPTS = 100  # attempts to append, if other processes append meanwhile
-_UNCHANGED_ATTEMPTS = 8  # attempts while the arrays keep the same, different lengths
-_PAUSE = 0.01  # seconds, twice as long each time while nothing changes
 
 
 def _fill(planned: tuple[Plan, Array]) -> None:
@@ -173,34 +166,16 @@ class DatasetStore(_xarray.ZarrStore):
 
     def _commit(self) -> list[tuple[Target, Sequence[Plan], Sequence[Array], Any]]:
         """Store the metadata documents of all nodes."""
-        lengths: Mapping[str, int] = {}
-        unchanged = 0
-        for _ in range(_ATTEMPTS):
-            try:
-                planned = [
-                    (node.target, *node.make_plans(variables, attributes, explicit), writer)
-                    for node, variables, attributes, explicit, writer in self.deferred
-                ]
-                load_overwritten(
-                    self.target, [item for _, plans, _, _ in planned for item in plans]
-                )
-                with self.rollback.nested():
-                    return [
-                        (target, plans, commit(target, plans, encoded, self.rules.mode), writer)
-                        for target, plans, encoded, writer in planned
-                    ]
-            except StaleError as error:
-                # Another process appends, or has removed an array.
-                unchanged = unchanged + 1 if error.lengths and error.lengths == lengths else 0
-                if unchanged == _UNCHANGED_ATTEMPTS:
-                    raise self._unequal_lengths(error.lengths) from None
-                sleep(random.uniform(0.5, 1) * _PAUSE * 2**unchanged)
-                lengths = error.lengths
-        raise ZarrError(
-            f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
-            f"{self.rules.append_dim!r}: other processes changed its arrays during each of "
-            f"{_ATTEMPTS} attempts; nothing was appended, try again"
-        )
+        planned = [
+            (node.target, *node.make_plans(variables, attributes, explicit), writer)
+            for node, variables, attributes, explicit, writer in self.deferred
+        ]
+        load_overwritten(self.target, [item for _, plans, _, _ in planned for item in plans])
+        with self.rollback.nested():
+            return [
+                (target, plans, commit(target, plans, encoded, self.rules.mode), writer)
+                for target, plans, encoded, writer in planned
+            ]
 
     def close(self) -> None:
         if self.target.closes:
@@ -216,8 +191,14 @@ class DatasetStore(_xarray.ZarrStore):
         names = map(_xarray.encode_name, variables)
         existing = {} if self.rules.mode == "w" else self.target.stored_arrays(names)
         lengths = self._lengths(existing)
-        if len(set(lengths.values())) > 1:  # another process appends, or an append was interrupted
-            raise StaleError(self.target.path, lengths)
+        if len(set(lengths.values())) > 1:
+            listing = ", ".join(f"{name!r}: {length}" for name, length in sorted(lengths.items()))
+            raise ZarrError(
+                f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
+                f"{self.rules.append_dim!r}: its arrays differ in length ({listing}), because an "
+                "append was interrupted; resize() them to one length. If another process appends "
+                "now, try again when it has ended, or use Appender"
+            )
         encoded, encoded_attributes = self._encode(variables, attributes, existing)
         return self._plans(encoded, existing, explicit), encoded_attributes
 
@@ -229,14 +210,6 @@ class DatasetStore(_xarray.ZarrStore):
                 (name, n) for dim, n in sizes_of(array).items() if dim == self.rules.append_dim
             )
         return lengths
-
-    def _unequal_lengths(self, lengths: Mapping[str, int]) -> ZarrError:
-        listing = ", ".join(f"{name!r}: {length}" for name, length in sorted(lengths.items()))
-        return ZarrError(
-            f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
-            f"{self.rules.append_dim!r}: its arrays differ in length ({listing}), because an append was "
-            "interrupted; resize() them to one length"
-        )
 
     def _encode(
         self,

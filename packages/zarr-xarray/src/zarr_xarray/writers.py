@@ -106,8 +106,8 @@ def to_zarr(
     Notes
     -----
     Everything is planned before anything is stored.  If several processes create the same
-    store, one succeeds.  Processes can append at the same time without losing data: each
-    one's position is determined while the metadata documents are locked.
+    store, or append to it, at the same time, one succeeds, and the others raise an error before
+    they change anything; with :class:`Appender`, they take turns.
 
     If writing fails or is interrupted, the arrays and groups that were created are removed.
     Notes of the exception list everything that remains.
