@@ -129,6 +129,12 @@ CALLS = {
     "zarr_stores.integrity.verify store": lambda at, path, o: zarr_stores.integrity.verify.verify(
         at, **o
     ),
+    "zarr_import.copy_hdf5 dest": lambda at, path, o: zarr_import.copy_hdf5(
+        hdf5(path)["y"], at, **o
+    ),
+    "zarr_import.copy_all_hdf5 dest": lambda at, path, o: zarr_import.copy_all_hdf5(
+        hdf5(path), at, **o
+    ),
     "zarr_import.import_hdf5 dest": lambda at, path, o: zarr_import.import_hdf5(
         hdf5(path), at, path="y", **o
     ),

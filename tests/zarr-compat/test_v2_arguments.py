@@ -148,3 +148,17 @@ def test_a_loaded_group_reads_its_arrays_when_they_are_accessed(tmp_path):
     with pytest.raises(KeyError):
         loaded["below"]
     assert zarr.load(tmp_path, "g/b").tolist() == [1, 1]
+
+
+def test_objects_of_h5py_are_copied(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    group = zarr.group(tmp_path / "a.zarr")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["g/x"] = np.arange(4)
+        copied = zarr.copy(file["g"], group)
+        assert isinstance(copied, zarr.Group)
+        assert copied["x"][:].tolist() == [0, 1, 2, 3]
+        assert zarr.copy(group["g/x"], file, "y").name == "/y"
+        assert zarr.copy_all(file, group, if_exists="skip") == (1, 1, 32)
+        assert zarr.copy_all(group, file["g"], if_exists="replace") == (3, 0, 64)
+        assert sorted(file["g"]) == ["g", "x", "y"]

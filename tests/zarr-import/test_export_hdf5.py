@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 import zarr_core as zarr
 import zarr_xarray
-from zarr_import import UnsupportedSourceError, export_hdf5, import_hdf5
+from zarr_import import export_hdf5, import_hdf5
 
 
 def test_round_trip(tmp_path):
@@ -78,44 +78,3 @@ def test_unsupported_exports_raise(tmp_path):
     with pytest.raises(ValueError, match="/small: HDF5 does not support the data type bfloat16"):
         export_hdf5(root, tmp_path / "b.h5")
     assert [path.name for path in tmp_path.iterdir()] == ["a.h5"]
-
-
-@pytest.fixture
-def file(tmp_path):
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        file.create_dataset("g/x", data=np.arange(12).reshape(3, 4), chunks=(2, 2))
-        file["g/h/y"] = np.arange(3.0)
-        file["z"] = np.arange(5, dtype="i2")
-        yield file
-
-
-def test_a_failed_export_to_a_group_leaves_nothing(file):
-    group = zarr.create_group()
-    group.create_array("a", data=[1, 2])
-    group.create_array("b", shape=2, dtype="bfloat16")
-    with pytest.raises(UnsupportedSourceError):
-        export_hdf5(group, file, name="new")
-    del group["b"]
-    with pytest.raises(ValueError, match="Compression"):
-        export_hdf5(group, file, name="new", filters={"compression": "missing"})
-    assert "new" not in file
-    with pytest.raises(FileExistsError, match="/z"):
-        export_hdf5(group["a"], file, name="z")
-    assert list(file["z"]) == [0, 1, 2, 3, 4]
-    export_hdf5(group["a"], file, name="z", overwrite=True)
-    export_hdf5(group, file["g"], name="new")
-    assert list(file["z"]) == list(file["g/new/a"]) == [1, 2]
-
-
-def test_a_group_of_a_file_is_the_root_of_an_import(file, tmp_path):
-    for node, options, paths in (
-        (file["g"], {}, ["", "h", "h/y", "x"]),
-        (file["g"], {"group": "/h"}, ["", "y"]),
-        (file["z"], {"path": "below/z"}, ["below/z"]),
-    ):
-        report = import_hdf5(node, tmp_path / "a.zarr", overwrite=True, **options)
-        assert [node.path for node in report] == paths
-    import_hdf5(file["g"], tmp_path / "g.zarr")
-    export_hdf5(zarr.open(tmp_path / "g.zarr"), tmp_path / "c.h5", name="below/g")
-    with h5py.File(tmp_path / "c.h5") as other:
-        assert list(other["below/g"]) == ["h", "x"]

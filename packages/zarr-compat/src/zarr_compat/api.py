@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
+from zarr_core.optional import optional_function
 
 from zarr_compat.adapt import adapt
 from zarr_compat.api_nodes import create_hierarchy
@@ -297,10 +298,22 @@ def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any =
 
 
 def copy(source: Any, dest: Any, name: str | None = None, **options: Any) -> Any:
-    """Copy an array or group; see :func:`zarr_core.copy`, whose ``dest_path`` is ``name``."""
-    return adapt(zarr_core.copy)(source, dest, name, **options)
+    """Copy an array or group; see :func:`zarr_core.copy`, whose ``dest_path`` is ``name``.
+
+    ``source`` or ``dest`` can be an object of h5py, for which zarr-import is required.
+    """
+    function = optional_function("copy_hdf5") if _is_hdf5(source, dest) else zarr_core.copy
+    return adapt(function)(source, dest, name, **options)
 
 
 def copy_all(source: Any, dest: Any, **options: Any) -> Any:
-    """Copy all members of a group; see :func:`zarr_core.copy_all`."""
-    return adapt(zarr_core.copy_all)(source, dest, **options)
+    """Copy all members of a group; see :func:`zarr_core.copy_all`.
+
+    ``source`` or ``dest`` can be an object of h5py, for which zarr-import is required.
+    """
+    function = optional_function("copy_all_hdf5") if _is_hdf5(source, dest) else zarr_core.copy_all
+    return adapt(function)(source, dest, **options)
+
+
+def _is_hdf5(*nodes: Any) -> bool:
+    return any(base.__module__.startswith("h5py.") for node in nodes for base in type(node).__mro__)

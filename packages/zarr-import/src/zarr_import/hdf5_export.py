@@ -85,10 +85,10 @@ def export_hdf5(
 
         def write(target: Any) -> None:
             if isinstance(source, Group):
-                _set_attributes(target, source.attrs.asdict())
+                set_attributes(target, source.attrs.asdict())
             for member, node in members:
                 if isinstance(node, Group):
-                    _set_attributes(target.require_group(member), node.attrs.asdict())
+                    set_attributes(target.require_group(member), node.attrs.asdict())
                 else:
                     _write(
                         h5py, target, member, node, types[member],
@@ -180,7 +180,7 @@ def _write(
         dataset.attrs[MASK] = array.dtype.type(decode_mask(missing, array.dtype))
     elif array.zarr_format == 2 and "fillvalue" in options:
         dataset.attrs[MASK] = array.dtype.type(options["fillvalue"])
-    _set_attributes(dataset, attributes)
+    set_attributes(dataset, attributes)
     stored = array.shards or array.chunks
     size = array.dtype.itemsize or 64
     if not array.ndim:
@@ -194,7 +194,7 @@ def _write(
     reporter.end()
 
 
-def _set_attributes(target: Any, attributes: Mapping[str, Any]) -> None:
+def set_attributes(target: Any, attributes: Mapping[str, Any]) -> None:
     """Set attributes of an object of h5py; those that HDF5 does not support become JSON."""
     for name, value in attributes.items():
         kinds = {type(item) for item in value} if isinstance(value, list) else {type(value)}
