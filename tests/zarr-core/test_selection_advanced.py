@@ -79,7 +79,6 @@ def opened(shape) -> zarr.Array:
 @example(((2, 3, 4), ([0, 1], slice(None), [0, 1])), None)
 @example(((2, 3, 4), ([0, 1], slice(None), [0, 1, 2])), None)
 @example(((2, 3, 4), np.ones((2, 4), bool)), None)
-@example(((2, 3, 4), False), None)
 @example(((4,), range(2)), None)
 @example(((5, 2), slice(9, 2)), None)
 @example(((5, 2), slice(3, 1, 2)), None)

@@ -203,7 +203,9 @@ def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
     counts = tuple(axis.count for axis in axes)
     try:
         for item in _items_of(index):
-            if item is None or (isinstance(item, slice) and item.step not in (None, 1)):
+            if not (item is ... or is_integer(item) or isinstance(item, slice)):
+                raise SelectionError(f"{type(item).__name__} does not select chunks")
+            if isinstance(item, slice) and item.step not in (None, 1):
                 raise SelectionError(f"{item!r} does not select chunks; slices have step 1")
         chunks: Any = basic(index, counts).selection  # a BasicIndexer
     except SelectionError as error:  # error.shape would be the shape of the grid
