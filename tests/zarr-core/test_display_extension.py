@@ -1,17 +1,20 @@
 """Representations of nodes: one line, and a display extension or text without one."""
 
+import warnings
+
 import numpy as np
 import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
-from zarr_core.errors import ExtensionConflictError, ExtensionError, ExtensionLoadError
+from zarr_core import messages
 from zarr_core.extension import Display, Provider
 from zarr_core.registry import discovery
 
 
 @pytest.fixture(autouse=True)
-def no_display():
-    """Without zarr-display, even if it is installed."""
+def no_display(monkeypatch):
+    """Without zarr-display, even if it is installed; no warnings have been issued."""
+    monkeypatch.setattr(messages, "_issued", set())
     with zarr.config.set(disabled_plugins={"zarr-display"}):
         yield
 
@@ -120,12 +123,27 @@ class Unusable(Short):
 
 
 @pytest.mark.parametrize("display", [Failing, Unusable])
-def test_the_error_of_a_display_is_raised_but_not_by_repr(root, display):
+def test_a_display_that_fails_is_reported_once(root, display):
     with zarr.override_extensions({"display": {"default": display}}):
-        with pytest.raises(RuntimeError, match="cannot"):
-            root._repr_html_()
-        assert repr(root)
-        assert repr(root["x"])
+        with pytest.warns(UserWarning, match="display extension.*RuntimeError: cannot.*; text is"):
+            assert root._repr_html_() is None
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert root.attrs._repr_html_() is None
+            assert root["x"].info["Name"]
+        assert not caught
+
+
+def test_an_interrupt_is_not_a_failure_of_the_display(root):
+    class Interrupted(Short):
+        def html(self, shown):
+            raise KeyboardInterrupt
+
+    with (
+        zarr.override_extensions({"display": {"default": Interrupted}}),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        root._repr_html_()
 
 
 @pytest.fixture
@@ -139,11 +157,12 @@ def installed(monkeypatch):
     zarr.config.invalidate_caches()
 
 
-def test_a_display_that_cannot_be_imported_is_an_error(root, installed):
+def test_a_display_that_cannot_be_imported_is_reported_once(root, installed):
     installed(Provider("display", "default", "acme_missing:Show", "acme-display", "1"))
     with zarr.config.set(disabled_plugins=frozenset()):
-        with pytest.raises(ExtensionLoadError, match=r"acme-display.*acme_missing"):
-            root._repr_html_()
+        with pytest.warns(UserWarning, match=r"acme-display.*acme_missing.*text is shown instead"):
+            assert root._repr_html_() is None
+        assert root["x"]._repr_html_() is None
         assert repr(root["x"]).startswith("<Array")
 
 
@@ -155,17 +174,16 @@ def test_two_displays_are_a_conflict_until_one_is_chosen(root, installed, monkey
         Provider("display", "default", target, "acme-display", "1"),
         Provider("display", "default", target, "other-display", "2"),
     )
-    raises = pytest.raises(ExtensionConflictError, match="acme-display.*other-display")
-    with zarr.config.set(disabled_plugins=frozenset()), raises:
-        root._repr_html_()
+    warns = pytest.warns(UserWarning, match="acme-display.*other-display")
+    with zarr.config.set(disabled_plugins=frozenset()), warns:
+        assert root._repr_html_() is None
     chosen = {"display.default": "other-display"}
     with zarr.config.set(disabled_plugins=frozenset(), providers=chosen):
         assert root._repr_html_() == "<i>StoredGroup</i>"
 
 
-def test_a_chosen_display_that_is_not_installed_is_an_error(root):
-    with (
-        zarr.config.set(providers={"display.default": "acme-display"}),
-        pytest.raises(ExtensionError, match="acme-display"),
-    ):
-        root._repr_html_()
+def test_a_chosen_display_that_is_not_installed_is_reported(root):
+    with zarr.config.set(providers={"display.default": "acme-display"}):
+        with pytest.warns(UserWarning, match="acme-display.*text is shown instead"):
+            assert root._repr_html_() is None
+        assert root._repr_html_() is None

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import ExtensionError, ZarrError, is_ordinary_error
 from zarr_core.interfaces.display import Display
-from zarr_core.messages import escape_controls, shorten
+from zarr_core.messages import escape_controls, shorten, warn_once
 from zarr_core.registry import resolve
 from zarr_core.registry.overrides import override_extensions
 
@@ -25,10 +26,23 @@ _DEFINITION = ExtensionDefinition("default", must_understand=False)
 
 def displayed(node: StoredNode[Any], method: str, *arguments: Any) -> Any:
     """The result of a method of the display extension, or of Display, which shows text."""
+    source = "the display extension"
     with override_extensions(node.extensions):
-        provider = resolve.find_provider("display", _DEFINITION)
-        display = Display() if provider is None else provider.load()()
-        return getattr(display, method)(*arguments)
+        try:
+            provider = resolve.find_provider("display", _DEFINITION)
+            if provider is not None:
+                source = f"the display extension {provider}"
+                return getattr(provider.load()(), method)(*arguments)
+        except BaseException as error:
+            # A display that fails must not prevent a node from being shown.
+            expected = isinstance(error, ZarrError) and not isinstance(error, ExtensionError)
+            if expected or not is_ordinary_error(error):
+                raise
+            message = f"{source} raised {type(error).__name__}: {error}"
+            if isinstance(error, ExtensionError):  # says which extension
+                source = message = str(error)
+            warn_once(f"{message}; text is shown instead", source)
+        return getattr(Display(), method)(*arguments)
 
 
 def array_line(array: StoredArray) -> str:
