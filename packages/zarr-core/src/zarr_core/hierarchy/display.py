@@ -26,18 +26,22 @@ _DEFINITION = ExtensionDefinition("default", must_understand=False)
 
 def displayed(node: StoredNode[Any], method: str, *arguments: Any) -> Any:
     """The result of a method of the display extension, or of Display, which shows text."""
+    source = "the display extension"
     with override_extensions(node.extensions):
         try:
             provider = resolve.find_provider("display", _DEFINITION)
             if provider is not None:
+                source = f"the display extension {provider}"
                 return getattr(provider.load()(), method)(*arguments)
         except BaseException as error:
             # A display that fails must not prevent a node from being shown.
-            is_of_node = isinstance(error, ZarrError) and not isinstance(error, ExtensionError)
-            if is_of_node or not is_ordinary_error(error):
+            expected = isinstance(error, ZarrError) and not isinstance(error, ExtensionError)
+            if expected or not is_ordinary_error(error):
                 raise
-            message = f"the display extension raised {type(error).__name__}: {error}"
-            warn_once(f"{message}; text is shown instead", "display")
+            message = f"{source} raised {type(error).__name__}: {error}"
+            if isinstance(error, ExtensionError):  # says which extension
+                source = message = str(error)
+            warn_once(f"{message}; text is shown instead", source)
         return getattr(Display(), method)(*arguments)
 
 
