@@ -15,7 +15,7 @@ from zarr_core.metadata.schema import Schema, core_schema
 
 def agree(schema, value):
     """Whether the compiled check and jsonschema give the same answer."""
-    return schema.accepts(value) == (not schema._errors(value))
+    return schema.accepts(value) == (not schema.errors(value))
 
 
 EXAMPLES = Path(__file__).parents[2] / "schemas" / "examples"

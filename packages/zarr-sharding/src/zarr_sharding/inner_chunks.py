@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.engine.scratch import Scratch, remote_memory
 from zarr_core.errors import MissingChunkError
 from zarr_core.extension import BufferByteReader, ChunkDecodeError
-from zarr_core.interfaces.byte_reader import SubrangeReader
+from zarr_core.interfaces.byte_reader import WrapperReader
 from zarr_core.threads import parallel_for
 
 from zarr_sharding.index import coordinates
@@ -153,7 +153,7 @@ def subrange(reader: ByteReader, start: int, size: int) -> ByteReader:
     """Return a reader of ``size`` bytes from ``start`` on."""
     if isinstance(reader, BufferByteReader):
         return BufferByteReader(reader.read(start, size))
-    return SubrangeReader(reader, start, size)
+    return WrapperReader(reader, start, size)
 
 
 def for_each_batch(

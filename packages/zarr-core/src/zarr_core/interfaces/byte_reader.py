@@ -147,37 +147,17 @@ class BufferByteReader(ByteReader):
 
 
 class WrapperReader(ByteReader):
-    """Base class for readers that wrap another reader, and close it."""
+    """Reader of another reader, or of a range of its bytes, which it closes."""
 
-    def __init__(self, inner: ByteReader) -> None:
+    def __init__(self, inner: ByteReader, start: int = 0, size: int | None = None) -> None:
         self.inner = inner
         """The wrapped reader."""
-        self.size = inner.size
+        self.start = start
+        """Offset of the range in the value."""
+        self.size = inner.size if size is None else size
         self.max_concurrency = inner.max_concurrency
         self.gap_nbytes = inner.gap_nbytes
         self.generation = inner.generation
-
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        self.inner.read_into(parts)
-
-    def read(self, start: int, length: int) -> memoryview:
-        return self.inner.read(start, length)
-
-    def verify(self) -> None:
-        self.inner.verify()
-
-    def close(self) -> None:
-        self.inner.close()
-
-
-class SubrangeReader(WrapperReader):
-    """Reader of a byte range of a value, which closes the reader of the value."""
-
-    def __init__(self, inner: ByteReader, start: int, size: int) -> None:
-        super().__init__(inner)
-        self.start = start
-        """Offset of the range in the value."""
-        self.size = size
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
@@ -187,3 +167,9 @@ class SubrangeReader(WrapperReader):
     def read(self, start: int, length: int) -> memoryview:
         self.check_part(start, length)
         return self.inner.read(self.start + start, length)
+
+    def verify(self) -> None:
+        self.inner.verify()
+
+    def close(self) -> None:
+        self.inner.close()

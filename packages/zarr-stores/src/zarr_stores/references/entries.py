@@ -11,7 +11,7 @@ from zarr_core.extension import (
     StoreReadError,
     ValidationProblem,
 )
-from zarr_core.interfaces.byte_reader import SubrangeReader
+from zarr_core.interfaces.byte_reader import WrapperReader
 
 from zarr_stores.databases.database_store import is_key
 from zarr_stores.sorted_keys import SortedKeys
@@ -42,7 +42,7 @@ class Target(NamedTuple):
         return ByteRange(self.offset + start, stop - start)
 
 
-class PartReader(SubrangeReader):
+class PartReader(WrapperReader):
     """Reader of the part of a file to which a reference refers."""
 
     def __init__(self, whole: ByteReader, target: Target) -> None:
