@@ -1,4 +1,4 @@
-"""Tests of booleans as indices and in place of integers, with NumPy's meaning for every NumPy 2.
+"""Tests of booleans as indices and in place of integers, which are errors for every NumPy 2.
 
 Before version 2.3, booleans of NumPy have ``__index__``.  ``EarlierBoolean`` behaves like them.
 """
@@ -50,24 +50,15 @@ def indices(boolean: Any, ndim: int) -> list[Any]:
 
 
 @pytest.mark.parametrize(("shape", "boolean"), [*product(SHAPES, BOOLEANS)], ids=repr)
-def test_indices_are_those_of_numpy(shape: tuple[int, ...], boolean: Any) -> None:
+def test_booleans_without_dimensions_are_not_indices(shape: tuple[int, ...], boolean: Any) -> None:
     values = np.arange(6, dtype="u2")[: int(np.prod(shape))].reshape(shape)
     array = zarr.create_array({}, data=values, chunks=(1,) * len(shape))
     for index in indices(boolean, len(shape)):
-        array[...] = expected = values.copy()
-        try:
-            selected = expected[index]
-            expected[index] = 99
-        except IndexError:
-            with pytest.raises(SelectionError):
-                array[index]
-            with pytest.raises(SelectionError):
-                array[index] = 99
-            continue
-        assert type(array[index]) is type(selected)
-        np.testing.assert_array_equal(array[index], selected, strict=True)
-        array[index] = 99
-        np.testing.assert_array_equal(array[...], expected)
+        with pytest.raises(SelectionError, match=r"is not an index|too many"):
+            array[index]
+        with pytest.raises(SelectionError):
+            array[index] = 99
+    np.testing.assert_array_equal(array[...], values)
 
 
 @pytest.mark.parametrize("boolean", NOT_INTEGERS, ids=repr)

@@ -132,13 +132,6 @@ def test_shapes_are_numpys(index, shape):
     assert array[index].shape == shape == numbered((2, 3, 4))[index].shape
 
 
-@pytest.mark.parametrize("index", [True, np.False_, np.array(True), (True, [0, 1])], ids=repr)
-def test_booleans_without_dimensions_are_rejected(index):
-    for shape in ((), (2, 3)):
-        with pytest.raises(SelectionError, match=r"is not an index|too many"):
-            opened(shape)[index]
-
-
 def test_fields_of_records_are_selected_next_to_arrays():
     records = np.zeros((2, 3, 4), [("x", "i4"), ("y", "f8")])
     records["x"] = numbered((2, 3, 4))
