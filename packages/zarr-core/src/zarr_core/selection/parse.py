@@ -203,7 +203,7 @@ def mask(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
         raise SelectionError(f"a mask holds booleans, not {array.dtype}", shape)
     if array.shape != shape:
         raise SelectionError(f"a mask of shape {array.shape} does not fit", shape)
-    count = np.count_nonzero(array)
+    count = int(np.count_nonzero(array))
     if count * array.ndim * _SPARSE <= array.size:
         points = tuple(np.ascontiguousarray(indices) for indices in np.nonzero(array))
         return ParsedSelection(_points_selection(points), (count,))
