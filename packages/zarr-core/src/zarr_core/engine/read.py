@@ -158,25 +158,3 @@ def read_open(
             if caching is not None:
                 caching.discard_cached(key)
     raise AssertionError("the last attempt raises")
-
-
-# --- errors ---
-
-
-def decode(store: Store, key: str, method: Callable[..., T], *args: Any) -> T:
-    """Call what decodes a value; once more, past caches, if a remote value is damaged."""
-    try:
-        return method(*args)
-    except ChunkDecodeError as error:
-        if store.max_concurrency is None:
-            raise
-        # The bytes may have been damaged on the way.
-        first = error
-    log("retries", "%s %r cannot be decoded (%s); reading it again", store, key, first.reason)
-    if isinstance(store, CachingStore):
-        store.discard_cached(key)
-    try:
-        return method(*args)
-    except ChunkDecodeError as second:
-        reason = f"{second.reason}, also when it was requested again"
-        raise type(second)(reason, second.codec, second.location) from first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 from math import prod
 from operator import lt
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +13,7 @@ import numpy as np
 
 from zarr_core.config import config
 from zarr_core.engine.native import native_plan
-from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader, decode
+from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.scratch import Scratch, remote_memory
 from zarr_core.engine.stored_node import StoredNode
@@ -21,7 +21,9 @@ from zarr_core.engine.write import write as write_selection
 from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError
 from zarr_core.interfaces.codec import SubchunkCodec
 from zarr_core.interfaces.keys import check_prefix
+from zarr_core.interfaces.store import CachingStore
 from zarr_core.location import Location
+from zarr_core.messages import log
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry import overrides
 from zarr_core.registry.resolve import create_extension
@@ -139,8 +141,13 @@ class StoredArray(StoredNode[ArrayMetadata]):
         if left is not None:
             projections = (item for item in projections if item.chunk_coords in left)
         if in_batches:
-            batches = iter(lambda: list(islice(projections, _BATCH)), [])
-            parallel_for(batches, partial(self._read_batch, reader, out), None, pieces=_BATCH)
+            read_batch = partial(self._read_batch, reader, out)
+            first = list(islice(projections, _BATCH))
+            if len(first) < _BATCH:
+                read_batch(first)
+                return
+            batches = chain([first], iter(lambda: list(islice(projections, _BATCH)), []))
+            parallel_for(batches, read_batch, None, pieces=_BATCH)
             return
         parallel_for(
             projections,
@@ -170,7 +177,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
         key = self.chunk_key(chunk_coords)
         selection = None if is_whole else chunk_selection
         try:
-            is_stored = decode(reader.store, key, reader.read, key, selection, out)
+            is_stored = self.decode(key, reader.read, key, selection, out)
         except (CodecError, MemoryError) as error:
             raise self.located(key, reader.codecs.decoded.shape, error) from error
         if not is_stored:
@@ -226,6 +233,25 @@ class StoredArray(StoredNode[ArrayMetadata]):
         if self.missing_is_error:
             raise MissingChunkError(self.key_location(key))
         out[region] = self.resolved.fill_value
+
+    def decode(self, key: str, method: Callable[..., T], *args: Any) -> T:
+        """Call what decodes a value; once more, past caches, if a remote value is damaged."""
+        store = self.chunk_store
+        try:
+            return method(*args)
+        except ChunkDecodeError as error:
+            if store.max_concurrency is None:
+                raise
+            # The bytes may have been damaged on the way.
+            first = error
+        log("retries", "%s %r cannot be decoded (%s); reading it again", store, key, first.reason)
+        if isinstance(store, CachingStore):
+            store.discard_cached(key)
+        try:
+            return method(*args)
+        except ChunkDecodeError as second:
+            reason = f"{second.reason}, also when it was requested again"
+            raise type(second)(reason, second.codec, second.location) from first
 
     def located(
         self,

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.engine.read import decode
 from zarr_core.engine.scratch import Scratch
 from zarr_core.errors import CodecError, StoreError, unconfirmed_note
 from zarr_core.interfaces.selection import BasicIndexer
@@ -262,7 +261,7 @@ class _ChunkWriter:
                 elements = _cast(stored, elements)  # chunk by chunk, to save memory
             if not is_complete or self._fields is not None:
                 change = partial(self._change, codecs, selection, elements)
-                decode(store, key, store.update, key, change)
+                stored.decode(key, store.update, key, change)
             elif not is_whole:
                 # The chunk extends beyond the array; there it has fill values.  A shard has only
                 # the inner chunks inside the array.

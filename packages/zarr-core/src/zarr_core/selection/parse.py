@@ -191,11 +191,31 @@ def coordinate(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
 
 
 def mask(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
-    """Parse a boolean array of the shape of the whole array; the result is flat, in C order."""
+    """Parse a boolean array of the shape of the whole array; the result is flat, in C order.
+
+    The selection is a BasicIndexer if all elements of a box are selected; the indexer of their
+    coordinates if those take less memory than the mask; otherwise a MaskIndexer.
+    """
     if isinstance(index, tuple) and len(index) == 1:
         index = index[0]
-    selection = _mask_selection(_as_array(index, shape), shape)
-    return ParsedSelection(selection, (prod(selection.shape),))
+    array = _as_array(index, shape)
+    if array.dtype.kind != "b":
+        raise SelectionError(f"a mask holds booleans, not {array.dtype}", shape)
+    if array.shape != shape:
+        raise SelectionError(f"a mask of shape {array.shape} does not fit", shape)
+    count = int(np.count_nonzero(array))
+    if count * array.ndim * _SPARSE <= array.size:
+        points = tuple(np.ascontiguousarray(indices) for indices in np.nonzero(array))
+        return ParsedSelection(_points_selection(points), (count,))
+    box: list[slice] = []
+    inside = array
+    for axis in range(array.ndim):
+        others = tuple(other for other in range(array.ndim) if other != axis)
+        some = np.flatnonzero(inside.any(axis=others))
+        box.append(slice(int(some[0]), int(some[-1]) + 1, 1))
+        inside = array[tuple(box)]
+    selection = BasicIndexer(tuple(box)) if count == inside.size else MaskIndexer(array)
+    return ParsedSelection(selection, (count,))
 
 
 def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
@@ -510,30 +530,6 @@ def _within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...])
             )
         indices = np.where(indices < 0, indices + size, indices)
     return indices
-
-
-def _mask_selection(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> AnySelection:
-    """The selection of the elements where a mask is true, in C order.
-
-    A BasicIndexer if they are all elements of a box; the indexer of their coordinates if those take
-    less memory than the mask; otherwise a MaskIndexer.
-    """
-    if mask.dtype.kind != "b":
-        raise SelectionError(f"a mask holds booleans, not {mask.dtype}", shape)
-    if mask.shape != shape:
-        raise SelectionError(f"a mask of shape {mask.shape} does not fit", shape)
-    count = np.count_nonzero(mask)
-    if count * mask.ndim * _SPARSE <= mask.size:
-        points = tuple(np.ascontiguousarray(indices) for indices in np.nonzero(mask))
-        return _points_selection(points)
-    box: list[slice] = []
-    inside = mask
-    for axis in range(mask.ndim):
-        others = tuple(other for other in range(mask.ndim) if other != axis)
-        some = np.flatnonzero(inside.any(axis=others))
-        box.append(slice(int(some[0]), int(some[-1]) + 1, 1))
-        inside = mask[tuple(box)]
-    return BasicIndexer(tuple(box)) if count == inside.size else MaskIndexer(mask)
 
 
 def _points_selection(points: tuple[Indices, ...]) -> Selection:
