@@ -77,13 +77,18 @@ def test_secrets_of_the_client_library_are_not_pickled(url, option):
     assert SECRET not in str(caught.value)
 
 
-def test_an_unknown_option_of_an_object_store_has_similar_names():
-    with pytest.raises(StoreError, match=r"acces_key_id \(similar: access_key_id\)"):
-        zarr.resolve_store_path("s3://bucket/x", storage_options={"acces_key_id": SECRET})
-    with pytest.raises(StoreError, match=r"regin \(similar: region\)"):
-        zarr.resolve_store_path("s3://bucket/x", storage_options={"config": {"regin": "a"}})
-    with pytest.raises(StoreError, match=r"raed_timeout \(similar: read_timeout"):
-        zarr.resolve_store_path("https://host/x", storage_options={"raed_timeout": 1})
+@pytest.mark.parametrize(
+    ("url", "options", "name"),
+    [
+        ("s3://bucket/x", {"acces_key_id": SECRET}, "acces_key_id"),
+        ("s3://bucket/x", {"config": {"regin": SECRET}}, "regin"),
+        ("https://host/x", {"raed_timeout": SECRET}, "raed_timeout"),
+    ],
+)
+def test_obstore_rejects_an_unknown_option(url, options, name):
+    with pytest.raises(StoreError, match=f"obstore rejects .* option: .*{name}") as caught:
+        zarr.resolve_store_path(url, storage_options=options)
+    assert SECRET not in str(caught.value)
 
 
 @pytest.mark.parametrize("url", ["s3://bucket/x", "gs://bucket/x", "https://host/x"])
