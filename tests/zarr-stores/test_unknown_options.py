@@ -11,23 +11,22 @@ SECRET = "S3CR3TPW"
 
 
 @pytest.mark.parametrize(
-    ("url", "option", "similar"),
+    ("url", "option", "known"),
     [
         ("zip:///data/a.zip", "compresion", "compression"),
         ("reference+https://host/r.json", "remote_option", "remote_options"),
-        (f"reference+https://user:{SECRET}@host/r.json?sig={SECRET}", "colour", ""),
-        ("sqlite:///data/a.sqlite", "colour", ""),
-        ("lmdb:///data/a.lmdb", "colour", ""),
-        ("dbm:///data/a.dbm", "colour", ""),
+        (f"reference+https://user:{SECRET}@host/r.json?sig={SECRET}", "colour", "remote_options"),
+        ("sqlite:///data/a.sqlite", "colour", "the options are fsync"),
+        ("lmdb:///data/a.lmdb", "colour", "fsync, map_size, subdir"),
+        ("dbm:///data/a.dbm", "colour", "backend"),
     ],
 )
-def test_an_unknown_option_is_rejected_with_similar_names(url, option, similar):
+def test_an_unknown_option_is_rejected_with_those_that_are_known(url, option, known):
     with pytest.raises(StoreError, match=f"unknown option: {option}") as caught:
         zarr.resolve_store_path(url, storage_options={option: SECRET})
     text = str(caught.value)
     assert SECRET not in text + repr(caught.value.args)
-    assert (f"{option} (similar: " in text) == bool(similar)
-    assert similar in text
+    assert known in text
 
 
 @pytest.mark.parametrize("url", ["redis://[::1]", "mongodb://[::1]", "postgresql://[::1]"])
@@ -77,13 +76,18 @@ def test_secrets_of_the_client_library_are_not_pickled(url, option):
     assert SECRET not in str(caught.value)
 
 
-def test_an_unknown_option_of_an_object_store_has_similar_names():
-    with pytest.raises(StoreError, match=r"acces_key_id \(similar: access_key_id\)"):
-        zarr.resolve_store_path("s3://bucket/x", storage_options={"acces_key_id": SECRET})
-    with pytest.raises(StoreError, match=r"regin \(similar: region\)"):
-        zarr.resolve_store_path("s3://bucket/x", storage_options={"config": {"regin": "a"}})
-    with pytest.raises(StoreError, match=r"raed_timeout \(similar: read_timeout"):
-        zarr.resolve_store_path("https://host/x", storage_options={"raed_timeout": 1})
+@pytest.mark.parametrize(
+    ("url", "options", "name"),
+    [
+        ("s3://bucket/x", {"acces_key_id": SECRET}, "acces_key_id"),
+        ("s3://bucket/x", {"config": {"regin": SECRET}}, "regin"),
+        ("https://host/x", {"raed_timeout": SECRET}, "raed_timeout"),
+    ],
+)
+def test_obstore_rejects_an_unknown_option(url, options, name):
+    with pytest.raises(StoreError, match=f"obstore rejects .* option: .*{name}") as caught:
+        zarr.resolve_store_path(url, storage_options=options)
+    assert SECRET not in str(caught.value)
 
 
 @pytest.mark.parametrize("url", ["s3://bucket/x", "gs://bucket/x", "https://host/x"])

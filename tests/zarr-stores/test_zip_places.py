@@ -250,7 +250,9 @@ def test_invalid_location():
         with pytest.raises(StoreError, match="a.zip.*cannot be written"):
             ZipStore(inside, mode=mode)
     assert ZipStore.from_object(inside, mode="r") == ZipStore(inside)
-    with pytest.raises(StoreError, match="unknown option: modes .similar: mode.") as info:
+    with pytest.raises(
+        StoreError, match="unknown option: modes; the options are compression, mode"
+    ) as info:
         ZipStore.from_object(inside, modes="r")
     assert "a.zip" in str(info.value)
     missing = ZipStore((MemoryStore(), "a.zip"))

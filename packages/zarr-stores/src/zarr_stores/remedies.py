@@ -1,4 +1,4 @@
-"""What to do about the messages of servers and client libraries."""
+"""What to do about the messages of servers and client libraries, and about unknown options."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from zarr_core.extension import StoreError
 
+from zarr_stores.secrets import without_secrets
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 _REMEDIES: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), advice)
@@ -69,6 +71,15 @@ DENIED_IS_MISSING: Final = (
 def remedy(message: str) -> str | None:
     """Return what to do about a message; None if it is not known."""
     return next((advice for pattern, advice in _REMEDIES if pattern.search(message)), None)
+
+
+def check_options(names: Iterable[str], known: Collection[str], store: object) -> None:
+    """Raise an error if an option is unknown; without values, because they may be secret."""
+    if unknown := sorted({*names} - {*known}):
+        plural = "s" if len(unknown) > 1 else ""
+        options = f"the options are {', '.join(sorted(known))}" if known else "there are none"
+        reason = f"unknown option{plural}: {', '.join(unknown)}; {options}"
+        raise StoreError(reason, without_secrets(str(store)))
 
 
 @contextmanager

@@ -296,13 +296,7 @@ class DraftFormat(Format):
         return None
 
     def _ensure_entry(self, store: Store, path: str) -> EntryPoint:
-        """Return the entry point; create it if the store has no hierarchy.
-
-        Raises
-        ------
-        NodeExistsError
-            If the store has a hierarchy of another format.
-        """
+        """Return the entry point, created if needed; NodeExistsError beside other formats."""
         entry = self.entry(store)
         if entry is None:
             other = groups.other_hierarchy(store)

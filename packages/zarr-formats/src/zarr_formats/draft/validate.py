@@ -52,14 +52,7 @@ def add_location(
 ) -> MetadataValidationError:
     """Return an error of a part of a document with the location of the document.
 
-    Parameters
-    ----------
-    error : MetadataValidationError
-        The error.
-    location : Location
-        Store and key.
-    move : callable
-        Converts pointers of the part to pointers of the document.
+    ``move`` converts pointers of the part to pointers of the document.
     """
     problems = [
         ValidationProblem(move(problem.pointer), problem.message) for problem in error.problems

@@ -18,7 +18,7 @@ from zarr_core.extension import (
     check_prefix,
 )
 
-from zarr_stores.unknown_options import check_options
+from zarr_stores.remedies import check_options
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable

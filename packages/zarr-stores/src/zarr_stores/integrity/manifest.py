@@ -34,7 +34,6 @@ __all__ = [
     "ManifestEntry",
     "create_manifest",
     "is_manifest_key",
-    "load_manifest",
     "read_manifest",
     "write_manifest",
 ]
@@ -301,11 +300,6 @@ def create_manifest(
             if value is not None:  # not removed meanwhile
                 entries[key[len(prefix) :]] = value
         return Manifest(entries)
-
-
-def load_manifest(manifest: Manifest | str | os.PathLike[str]) -> Manifest:
-    """Return a manifest, which is read if it is the path of a file."""
-    return manifest if isinstance(manifest, Manifest) else Manifest.read(manifest)
 
 
 # --- manifests in stores ---

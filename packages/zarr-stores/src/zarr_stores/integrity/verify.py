@@ -15,7 +15,6 @@ from zarr_stores.integrity.manifest import (
     difference,
     hash_values,
     keys_below,
-    load_manifest,
     read_manifest,
 )
 
@@ -152,7 +151,12 @@ def verify(
     with opened_store(store, path, read_only=True, storage_options=storage_options) as opened:
         inner, below = opened
         prefix = f"{below}/" if below else ""
-        expected = _stored_manifest(inner, below) if manifest is None else load_manifest(manifest)
+        if manifest is None:
+            expected = _stored_manifest(inner, below)
+        elif isinstance(manifest, Manifest):
+            expected = manifest
+        else:
+            expected = Manifest.read(manifest)
         lists = inner.supports_listing
         stored = keys_below(inner, prefix) if lists else ()
         known = {prefix + key for key in expected}

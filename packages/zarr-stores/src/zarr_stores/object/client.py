@@ -17,17 +17,19 @@ from zarr_core.threads import waiting
 
 from zarr_stores._attempts import Attempts, reached
 from zarr_stores._reader_store import replaced
-from zarr_stores.content_encoding import MOST_DECODED, decompress, is_longer
 from zarr_stores.databases.database_store import is_key
 from zarr_stores.object import errors as errors
 from zarr_stores.object.interruptible import call_interruptibly
 from zarr_stores.object.location import check_not_forked, first_store, location_of
 from zarr_stores.object.response import (
+    MOST_DECODED,
     DecodedResponse,
     FirstResponse,
     HeldResponse,
     coding_of,
+    decompress,
     generation_of,
+    is_longer,
 )
 
 if TYPE_CHECKING:

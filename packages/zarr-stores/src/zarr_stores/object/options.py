@@ -17,7 +17,6 @@ from zarr_core.extension import StoreError
 
 from zarr_stores.object.services import BY_SCHEME
 from zarr_stores.secrets import AZURE
-from zarr_stores.unknown_options import similar_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,14 +55,6 @@ MAX_RETRIES: Final = 10_000  # the time is the limit
 BACKOFF: Final = {
     "init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=5), "base": 2
 }  # fmt: skip
-# Names for suggestions: obstore does not provide a list.
-_KNOWN: Final = frozenset({
-    *_CLIENT, *_MAPPINGS, "access_key_id", "account_key", "account_name", "bearer_token", "bucket",
-    "client_id", "client_secret", "conditional", "container_name", "credential_provider",
-    "endpoint", "prefix", "profile", "region", "request_payer", "max_concurrency",
-    "retry_timeout", "sas_token", "secret_access_key", "service_account", "service_account_key",
-    "session_token", "skip_signature", "tenant_id", "virtual_hosted_style_request", "webdav",
-})  # fmt: skip
 
 _ENDPOINT: Final = re.compile(
     r"(?:aws_|azure_|azure_storage_)?endpoint(?:_url)?(?:_s3)?|(?:google_)?base_url", re.I
@@ -272,9 +263,6 @@ def option_hint(options: Mapping[str, Any], message: str) -> str:
     """Return what to use instead of an option that obstore rejects with a message."""
     merged = {**options.get("config", {}), **options}
     hints = [f"use {_INSTEAD[name]} instead of {name}" for name in merged if name in _INSTEAD]
-    if not hints:
-        refused = {name for name in merged if f"'{name}'" in message}
-        hints = [name + similar for name in refused if (similar := similar_names(name, _KNOWN))]
     if "Account must be specified" in message:
         hints.append("give the option account_name, or set AZURE_STORAGE_ACCOUNT_NAME")
     return f"; {', '.join(hints)}" if hints else ""

@@ -30,8 +30,8 @@ from zarr_stores._reader_store import ReaderStore
 from zarr_stores.references.entries import PartReader, Target
 from zarr_stores.references.source import Source, source_of
 from zarr_stores.references.targets import Targets
+from zarr_stores.remedies import check_options
 from zarr_stores.secrets import check_pickle, names_of_secrets, without_secrets
-from zarr_stores.unknown_options import check_options
 from zarr_stores.wrappers.read_only import ImmutableStore
 
 if TYPE_CHECKING:

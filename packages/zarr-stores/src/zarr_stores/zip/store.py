@@ -36,7 +36,7 @@ from zarr_core.messages import log
 
 from zarr_stores._after_fork import register_after_fork
 from zarr_stores._reader_store import ReaderStore
-from zarr_stores.unknown_options import check_options
+from zarr_stores.remedies import check_options
 from zarr_stores.zip.archive import METHODS, Archive, is_stored, open_source
 from zarr_stores.zip.writer import Writer
 
