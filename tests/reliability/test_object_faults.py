@@ -1,5 +1,7 @@
 """Failures between this library and an object store: reported as such, never as missing chunks."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -42,6 +44,8 @@ HEADS = {
     "exists": lambda store: store.exists("k"),
     "getsize": lambda store: store.getsize("k"),
     "generation": lambda store: store.generation("k"),
+    "list": lambda store: list(store.list()),
+    "list_dir": lambda store: store.list_dir(""),
 }
 BROKEN = {
     "dropped": faults.drop(),
@@ -75,16 +79,8 @@ def test_a_failed_read_is_an_error_that_names_store_and_key(store, proxy, fault,
 @pytest.mark.parametrize("fault", ["dropped", "503", "403", "500", "clock"])
 def test_a_failed_look_is_an_error(store, proxy, fault, head):
     proxy.inject(BROKEN[fault])
-    with pytest.raises(StoreReadError, match="'k'"):
+    with pytest.raises(StoreReadError, match=store.url if "list" in head else "'k'"):
         HEADS[head](store)
-
-
-@pytest.mark.parametrize("fault", ["dropped", "503", "403", "500"])
-def test_a_failed_list_is_an_error(store, proxy, fault):
-    for call in (lambda: list(store.list()), lambda: store.list_dir("")):
-        proxy.inject(BROKEN[fault])
-        with pytest.raises(StoreReadError, match=store.url):
-            call()
 
 
 @pytest.mark.parametrize("fault", ["dropped", "503", "403", "500", "bucket"])
@@ -298,19 +294,12 @@ def test_missing_bucket(s3_server, azure_server, service):
         options["retry_config"] = NO_RETRIES
     store = ObjectStore.from_url(f"{service}://nothing-here/at/all", **options)
     for call in (
-        lambda: store.get("k"),
-        lambda: store.exists("k"),
-        lambda: store.getsize("k"),
-        lambda: store.generation("k"),
-        lambda: get_into(store, "k", memoryview(bytearray(4))),
+        *(partial(call, store) for call in (READS | HEADS).values()),
         lambda: get_into(store, "k", memoryview(bytearray())),
-        lambda: store.open_value("k"),
         lambda: store.set("k", b"v"),
         lambda: store.update("k", lambda reader: b"v"),
         lambda: store.erase("k"),
         lambda: store.erase_values(["k", "l"]),
-        lambda: list(store.list()),
-        lambda: store.list_dir(""),
         lambda: zarr.open(store),
         lambda: zarr.create_group(store),
     ):

@@ -55,6 +55,12 @@ def test_every_mask(mask):
     assert out == chunk
 
 
+def test_other_sizes_than_the_chunk_are_damage():
+    for data in (b"\0ab", b"\0abcd"):
+        with pytest.raises(ChunkDecodeError, match="bytes instead of 3"):
+            ConditionalCodec([GzipCodec(1)]).decode(data, 3)
+
+
 @pytest.mark.parametrize(
     ("count", "bits", "size"),
     [(0, None, 0), (1, None, 1), (8, None, 1), (9, None, 2), (1, 16, 2), (0, 8, 1), (17, 32, 4)],

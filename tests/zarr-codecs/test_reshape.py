@@ -4,6 +4,7 @@ from itertools import pairwise
 from math import prod
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from registered_codecs import round_trip
@@ -30,3 +31,11 @@ def test_merging_neighbours(data, shape):
     array = np.arange(prod(shape)).reshape(shape)
     _, back = round_trip(ReshapeCodec(sizes), array)
     assert (back == array).all()
+
+
+@pytest.mark.parametrize(
+    "sizes", [[[1], [0]], [[0], [0]], [-1, -1], [0], [-2], [[-1]], [[0.5]], ["2"], "-1", [True]]
+)
+def test_rejects_invalid_configurations(sizes):
+    with pytest.raises(ValueError, match="in shape|must be|at most once|must increase"):
+        ReshapeCodec(sizes)

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from zarr_core import messages
 from zarr_core.config import config
 from zarr_core.errors import (
+    MetadataError,
     StoreReadOnlyError,
     UnknownExtensionError,
 )
@@ -264,6 +265,31 @@ def test_no_fill_value_means_the_default_in_a_new_array():
 @pytest.fixture(autouse=True)
 def _forget():
     messages._issued.clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("bool", "0b00000001", True),
+        ("int8", "0b10000000", -128),
+        ("complex64", "0x3f800000c0000000", 1 - 2j),
+    ],
+)
+def test_fill_values_are_digits(name, value, expected):
+    assert fill_of(name, value) == expected
+
+
+@pytest.mark.parametrize(
+    ("described", "value"),
+    [
+        ("<U4", None), ("|S5", None), ("bool", "0x02"), ("r24", "0x0102"),
+        (extension("datetime", "<i8"), None), (extension("datetime", "<M8[x]"), None),
+        (extension("string", "|V3"), None), (extension("struct", "<i4"), None),
+    ],
+)  # fmt: skip
+def test_types_and_values_of_no_form(described, value):
+    with pytest.raises(MetadataError, match="/data_type|/fill_value"):
+        open_a(array_store(data_type=described, fill_value=value))
 
 
 def unknown(*fallbacks, **changes):

@@ -36,6 +36,14 @@ def test_keys_of_no_document():
         assert layout.node(key, ".json") is None
 
 
+@pytest.mark.parametrize(("name", "key"), [("draft", "data/a/c"), ("draft-2021", "data/root/a/c0")])
+def test_the_chunk_of_an_array_without_dimensions(name, key):
+    store = store_of({}, None)
+    array = zarr.create_array(store, path="a", data=np.float64(2.5), zarr_format=name)
+    assert store.get(key)
+    assert array.nchunks_initialized == 1
+
+
 def test_names_that_only_the_final_version_reserves():
     store = store_of({})
     for name in ("__x", "zarr.json"):

@@ -121,6 +121,28 @@ def test_a_smaller_block_is_filled_up():
     assert values.tolist() == [[1, 2, 3, 0], [0, 0, 0, 0]]
 
 
+@pytest.mark.parametrize(
+    "stored",
+    [
+        header(5, 2) + bytes(20),
+        header(2**32 - 1, 2**32 - 1) + bytes(16),
+        header(4, 2) + bytes(15),
+        header(4, 2) + bytes(17),
+    ],
+)
+def test_sizes_that_do_not_fit_are_rejected(stored):
+    with pytest.raises(ChunkDecodeError):
+        BlockCodec([BIG]).decode(stored, chunk((2, 4)))
+
+
+def test_many_sizes_of_blocks_are_read_all_the_same():
+    codec, decoded = BlockCodec(["bytes"]), chunk((10, 10), "u1")
+    for rows, columns in np.ndindex(10, 10):
+        data = header(columns + 1, rows + 1) + b"\1" * (rows + 1) * (columns + 1)
+        values = codec.decode(data, decoded)
+        assert values.sum() == values[: rows + 1, : columns + 1].sum() == (rows + 1) * (columns + 1)
+
+
 def test_a_shape_that_no_header_can_say_is_rejected():
     with pytest.raises(ValueError, match="no room"):
         BlockCodec([BIG]).check(chunk((2**32,)))
@@ -158,6 +180,15 @@ def test_configurations_that_are_rejected(name, codecs):
 # --- n5_default ---
 
 TRANSPOSE = {"name": "transpose", "configuration": {"order": [1, 0]}}
+
+
+def test_n5_default_asks_for_the_whole_transposition():
+    bound([TRANSPOSE, BIG], "n5_default")
+    same = {"name": "transpose", "configuration": {"order": [0, 1]}}
+    for codecs in ([BIG], [same, BIG], [TRANSPOSE, TRANSPOSE, BIG], [BIG, GZIP]):
+        with pytest.raises(ValueError, match="transpose"):
+            bound(codecs, "n5_default")
+    assert hash(N5DefaultCodec()) != hash(N5DefaultCodec(["bytes", "gzip"]))
 
 
 def test_n5_default_chooses_what_is_left_open():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from v2_documents import array, stored
-from zarr_core import strictjson
 from zarr_core.extension import MetadataValidationError
 from zarr_formats.v2.consolidated import read_consolidated, write_consolidated
 
@@ -125,30 +124,3 @@ def test_copies_that_are_damaged(store):
     store[".zmetadata"] = b"null"
     with pytest.raises(MetadataValidationError, match=r"'.zmetadata'"):
         zarr.open_group(store, "r")
-
-
-def test_a_change_encodes_only_what_has_changed(monkeypatch):
-    def encoded(count):
-        store = zarr.MemoryStore()
-        root = zarr.create_group(store, zarr_format=2)
-        for number in range(count):
-            root.create_group(f"g{number}")
-        root = zarr.consolidate_metadata(store)
-        root["g1"].attrs["n"] = 0  # encodes all, once
-        texts, original = [], strictjson.encode
-
-        def encode(value):
-            texts.append(value)
-            return original(value)
-
-        with monkeypatch.context() as patched:
-            patched.setattr(strictjson, "encode", encode)
-            root["g1"].attrs["n"] = 1
-            root.attrs["n"] = 2
-            root.create_group("new")
-        copies = json.loads(store.get(".zmetadata"))["metadata"]
-        assert copies == {key: json.loads(store.get(key)) for key in copies}
-        assert {"g1/.zattrs", "new/.zgroup", ".zattrs"} <= copies.keys()
-        return len(texts)
-
-    assert encoded(10) == encoded(100)

@@ -81,6 +81,10 @@ def test_strings_that_are_no_number_are_rejected(dtype, fill_value):
     assert pointers(array(dtype=dtype, fill_value=fill_value)) == ["/fill_value"]
 
 
+def test_attributes_are_an_object():
+    assert pointers(array(), [1]) == [""]
+
+
 def test_all_problems_are_reported():
     document = array(zarr_format=1, shape=[1], dtype="x", order="Z", filters=3, compressor=...)
     assert set(pointers(document)) >= {

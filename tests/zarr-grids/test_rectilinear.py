@@ -193,6 +193,11 @@ def test_any_selection_is_that_of_numpy(data):
     np.testing.assert_array_equal(zarr.open(array.store)[...], beside)
 
 
+def test_chunks_that_do_not_cover_the_array():
+    with pytest.raises(MetadataValidationError, match="dimension 1: the chunks cover 5 of 6"):
+        made((4, 6), [[4], [2, 3]])
+
+
 def test_array_attributes():
     array = made((65, 10), [[10, 20, 40], 4])
     assert array.chunks == array.read_chunk_sizes == ((10, 20, 35), (4, 4, 2))
