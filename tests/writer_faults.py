@@ -1,6 +1,7 @@
-"""Planted faults in writing: each violates one clause of a specification in the stored bytes.
+"""Planted faults in writing, at least one for each comparison that the evaluation makes.
 
-Each row has the name of a fault and a function that changes what was written.
+Each row has the name of a fault and a function that changes what was written.  The digests of
+released cases keep the cases that were written for many more faults.
 """
 
 import base64
@@ -16,13 +17,11 @@ from numcodecs import blosc, zstd
 from planted_faults import (
     Fault,
     change,
-    configured,
     drop,
     each,
     flip,
     is_document,
     put,
-    replace,
     replaced,
     scalar,
     when,
@@ -114,14 +113,6 @@ def coordinates(key):
     return [int(digits) for digits in re.findall(r"\d+", key)]
 
 
-def rounded(digits):
-    return lambda value: float(f"{value:.{digits}g}")
-
-
-def through_float(value):
-    return int(float(value))
-
-
 # --- version 3: the members of the metadata ---
 
 v3 = in_documents("zarr.json")
@@ -145,17 +136,16 @@ def fill(types, function):
     )
 
 
-def float_fill(name, function, types="(float|complex).*"):
+def float_fill(name, function):
     """Plant a change of the float, or of both parts of the complex number, that is a fill value."""
     parts = each(function)
     v3(
         f"v3-fill-{name}",
-        fill(types, lambda value: parts(value) if isinstance(value, list) else function(value)),
+        fill(
+            "(float|complex).*",
+            lambda value: parts(value) if isinstance(value, list) else function(value),
+        ),
     )
-
-
-def distinct(names):
-    return [name if name not in names[:n] else None for n, name in enumerate(names)]
 
 
 for member in ("zarr_format", "node_type", "shape", "data_type", "chunk_grid", "codecs", "fill_value", "chunk_key_encoding"):  # fmt: skip
@@ -163,97 +153,25 @@ for member in ("zarr_format", "node_type", "shape", "data_type", "chunk_grid", "
 v3("v3-without-dimension-names", drop("dimension_names"), "names")
 v3("v3-without-attributes", drop("attributes"), "attributes")
 v3("v3-format-is-a-string", put(zarr_format="3"))
-v3("v3-format-is-a-fraction", put(zarr_format=3.0))
-v3("v3-shape-as-fractions", change("shape", each(float)))
-v3("v3-shape-reversed", change("shape", flip))
-v3("v3-fill-value-null", replace(fill_value=None))
-v3("v3-unknown-member", put(written_by="me"))
 v3("v3-group-with-array-members", when(is_group, put(shape=[])))
-v3("v3-group-attributes-dropped", when(is_group, drop("attributes")), "attributes")
-v3("v3-chunk-shape-reversed", configured("regular", change("chunk_shape", flip), "chunk_grid"))
 v3("v3-grid-without-configuration", change("chunk_grid", drop("configuration")))
 v3("v3-separator-omitted", change("chunk_key_encoding", drop("configuration")))
 v3("v3-key-encoding-swapped", change("chunk_key_encoding", put(name="default")))
-v3("v3-data-type-alias", change("data_type", replaced({"int32": "<i4", "float64": "<f8"})))
-v3("v3-data-type-unsigned", change("data_type", replaced({"int64": "uint64"})))
 float_fill(
     "nan-payload-lost", scalar(str, lambda value: "NaN" if value.startswith("0x") else value)
 )
-float_fill("nan-sign-lost", scalar(str, lambda value: re.sub("^0xf", "0x7", value)))
 float_fill("negative-zero-lost", lambda value: value or 0.0)
-float_fill("infinity-sign-lost", replaced({"-Infinity": "Infinity"}))
 float_fill("infinity-as-number", replaced({"Infinity": 1.797e308}))
-float_fill("nan-as-null", replaced({"NaN": None}))
 float_fill("nan-token", replaced({"NaN": math.nan}))
-float_fill(
-    "rounded-to-float32",
-    scalar(float, lambda value: float(np.float32(value)) if abs(value) < 1e38 else value),
-    "float64|complex128",
-)
-float_fill("rounded-to-six-digits", scalar(float, rounded(6)))
 float_fill(
     "subnormal-flushed", scalar(float, lambda value: 0.0 if 0 < abs(value) < 2.3e-308 else value)
 )
-v3("v3-fill-integer-as-float", fill("u?int64", through_float))
 v3("v3-fill-integer-with-fraction", fill("u?int(8|16|32)", float))
 v3("v3-fill-wraps", fill("uint8", lambda value: value - 256 if value >= 128 else value))
 v3("v3-fill-bool-as-number", fill("bool", int))
 v3("v3-fill-complex-real-only", fill("complex.*", lambda parts: parts[0]))
-v3("v3-fill-complex-swapped", fill("complex.*", flip))
 v3("v3-fill-raw-reversed", fill("r[0-9]+", flip))
 v3("v3-fill-raw-as-number", fill("r[0-9]+", lambda value: 0))
-
-v3(
-    "v3-endian-omitted",
-    when(
-        lambda document: not typed(document, "bool|u?int8|r.*"), configured("bytes", drop("endian"))
-    ),
-)
-v3("v3-endian-always-little", configured("bytes", replace(endian="little")))
-v3("v3-codecs-reversed", change("codecs", flip))
-
-
-def configuration(codec, name, function, hint=""):
-    """Plant a change of the configurations of a codec."""
-    v3(f"v3-{codec}-{name}", configured(codec, function), hint)
-
-
-in_blosc = partial(configuration, "blosc")
-in_blosc("typesize-omitted", drop("typesize"))
-in_blosc("shuffle-as-number", put(shuffle=1))
-in_blosc("cname-default", put(cname="lz4"))
-in_blosc("blocksize-omitted", drop("blocksize"))
-in_blosc("clevel-default", put(clevel=5))
-configuration("gzip", "level-omitted", drop("level"))
-configuration("gzip", "level-default", put(level=5))
-configuration("zstd", "checksum-forgotten", put(checksum=False), "zstd")
-configuration("zstd", "level-default", put(level=3), "zstd")
-configuration(
-    "transpose",
-    "order-letter",
-    change("order", lambda order: "F" if order == sorted(order, reverse=True) else order),
-    "transpose",
-)
-configuration(
-    "transpose",
-    "order-inverse",
-    change("order", lambda order: np.argsort(order).tolist()),
-    "transpose",
-)
-
-
-def in_sharding(name, function):
-    v3(f"v3-sharding-{name}", configured("sharding_indexed", function), "sharding")
-
-
-in_sharding("index-location-omitted", drop("index_location"))
-in_sharding("index-codecs-omitted", drop("index_codecs"))
-in_sharding("inner-codecs-omitted", drop("codecs"))
-in_sharding("chunk-shape-reversed", change("chunk_shape", flip))
-
-v3("v3-dimension-names-null-to-empty", change("dimension_names", each(lambda name: name or "")))
-v3("v3-dimension-names-reversed", change("dimension_names", flip))
-v3("v3-dimension-names-deduplicated", change("dimension_names", distinct))
 
 
 def in_attributes(name, kind, function):
@@ -275,11 +193,6 @@ def in_attributes(name, kind, function):
     )
 
 
-in_attributes("integers-rounded", int, through_float)
-in_attributes("floats-rounded", float, rounded(7))
-in_attributes("bools-as-numbers", bool, int)
-in_attributes("null-dropped", type(None), lambda value: "")
-in_attributes("lists-sorted", list, lambda values: sorted(values, key=str))
 in_attributes(
     "characters-lost", str, lambda text: text.encode("ascii", "replace").decode()
 )  # fmt: skip
@@ -300,7 +213,6 @@ def in_text(name, function):
 
 in_text("v3-byte-order-mark", lambda text: text.encode("utf-8-sig"))
 in_text("v3-metadata-utf-16", lambda text: text.encode("utf-16"))
-in_text("v3-metadata-trailing-comma", lambda text: f"{text[:-1]},}}".encode())
 
 
 def in_key_of_document(name, new_key):
@@ -313,17 +225,9 @@ def in_key_of_document(name, new_key):
 
 
 in_key_of_document("v3-document-at-the-root", lambda path: "zarr.json")
-in_key_of_document("v3-document-beside-the-node", lambda path: f"{path}.zarr.json")
 
 
 # --- version 3: the keys of chunks ---
-
-
-def without_path(store, request):
-    document, prefix = array_of(store, request)
-    if document is not None and document["zarr_format"] == 3 and prefix:
-        for key in store.chunks():
-            store[key.removeprefix(prefix)] = store.pop(key)
 
 
 def temporary_key(store, request):
@@ -332,26 +236,10 @@ def temporary_key(store, request):
         store[f"{prefix}c/.tmp-1"] = b"x"
 
 
-def reversed_coordinates(key):
-    first, *rest = re.split(r"([/.])", key)
-    return "".join([first, *rest[:1], *rest[1:][::-1]])
-
-
 in_default_keys = in_keys("default")
 in_v2_keys = in_keys("v2")
 in_default_keys("v3-key-without-c", lambda key: re.sub(r"^c[/.]", "", key))
-in_default_keys("v3-key-separator-changed", lambda key: key.replace(".", "/"))
-in_default_keys("v3-key-slash-changed", lambda key: key.replace("/", "."))
-in_default_keys("v3-key-c-always-slash", lambda key: re.sub(r"^c\.", "c/", key))
-in_default_keys("v3-key-coordinates-reversed", reversed_coordinates)
-in_default_keys(
-    "v3-key-leading-zeros", lambda key: re.sub(r"\d+", lambda digits: digits[0].zfill(2), key)
-)
-in_default_keys("v3-key-of-a-scalar", lambda key: "c/0" if key == "c" else key)
 in_v2_keys("v3-key-of-a-scalar-v2", lambda key: "c" if key == "0" else key)
-in_v2_keys("v3-key-v2-with-c", lambda key: f"c/{key}")
-in_v2_keys("v3-key-v2-separator", lambda key: key.replace("/", "."))
-fault("v3-chunks-without-path", without_path)
 fault("v3-temporary-key-left", temporary_key)
 
 
@@ -409,10 +297,6 @@ def swapped_if(endian):
     return lambda array, stored: array.byteswap() if stored == endian else array
 
 
-def swapped_parts(array, endian):
-    return parts_of(array).reshape(-1, 2)[:, ::-1]
-
-
 def parts_of(array):
     """The floats, or the parts of the complex numbers, of an array."""
     size = array.itemsize // (2 if array.dtype.kind == "c" else 1)
@@ -430,56 +314,15 @@ def assigned(condition, value):
     return changed
 
 
-def is_subnormal(array):
-    tiny = np.finfo(array.dtype.newbyteorder("=")).tiny
-    return (array != 0) & (np.abs(array) < tiny)
-
-
-def quieted(array, endian):
-    quiet = {2: 0x200, 4: 0x400000, 8: 0x8000000000000}[array.itemsize]
-    bits = array.view(f"{array.dtype.byteorder}u{array.itemsize}")
-    bits[np.isnan(array)] |= np.array(quiet, f"u{array.itemsize}")
-    return array
-
-
-def through(dtype):
-    """A change of elements of eight bytes to another data type and back."""
-
-    def changed(array, endian):
-        with np.errstate(all="ignore"):
-            return array.astype(dtype).astype(array.dtype) if array.itemsize == 8 else array
-
-    return changed
-
-
 in_elements("v3-bytes-big-endian-written-little", "iufc", swapped_if("big"))
-in_elements("v3-bytes-little-endian-written-big", "iufc", swapped_if("little"))
-in_elements(
-    "v3-complex-swapped-as-a-whole",
-    "c",
-    lambda array, endian: swapped_parts(array, endian) if endian == "big" else array,
-)
-in_elements("v3-complex-parts-swapped", "c", swapped_parts)
 positive_zeros = assigned(lambda parts: parts == 0, 0)
 in_elements("v3-negative-zero-lost", "f", positive_zeros)
-in_elements("v3-negative-zero-of-parts-lost", "c", positive_zeros)
 in_elements("v3-nan-payload-lost", "f", assigned(np.isnan, np.nan))
-in_elements("v3-signaling-nan-quieted", "f", quieted)
-in_elements("v3-subnormals-flushed", "f", assigned(is_subnormal, 0))
-in_elements("v3-float64-through-float32", "f", through("f4"))
-in_elements("v3-integers-through-float64", "iu", through("f8"))
 
 
 def true_as_255(value, document, key):
     is_bool = document.get("data_type") == "bool" and only_bytes(document)
     return value.replace(b"\1", b"\xff") if is_bool else value
-
-
-def raw_swapped(value, document, key):
-    if not typed(document, r"r\d+") or not only_bytes(document):
-        return value
-    size = int(document["data_type"][1:]) // 8
-    return np.frombuffer(value, "u1").reshape(-1, size)[:, ::-1].tobytes()
 
 
 def within_shape(array, shape, chunk_shape, key):
@@ -499,13 +342,6 @@ def truncated(value, document, key):
     return within_shape(np.frombuffer(value, dtype), document["shape"], lengths, key).tobytes()
 
 
-def in_fortran_order(value, document, key):
-    dtype, lengths = dtype_of(document), grid_of(document)
-    if dtype is None or not lengths:
-        return value
-    return np.frombuffer(value, dtype).reshape(lengths).tobytes("F")
-
-
 def last_forgotten(value, document, key):
     lengths, at = grid_of(document), coordinates(key)
     if not lengths or not at or len(at) != len(lengths):
@@ -515,47 +351,8 @@ def last_forgotten(value, document, key):
 
 
 in_chunks("v3-bool-as-255", true_as_255, "v3-data-types/bool")
-in_chunks("v3-raw-swapped", raw_swapped, "v3-data-types/raw")
 in_chunks("v3-edge-chunks-truncated", truncated, "v3-chunks")
-in_chunks("v3-chunks-in-fortran-order", in_fortran_order, "v3-chunks")
 in_chunks("v3-last-chunk-forgotten", last_forgotten, "v3-chunks")
-
-
-def erased_if(name, kinds, is_empty, hint="v3-data-types"):
-    """Plant a writer that does not store chunks that it takes for empty."""
-
-    def changed(value, document, key):
-        dtype = dtype_of(document)
-        if dtype is None or dtype.kind not in kinds:
-            return value
-        return None if is_empty(np.frombuffer(value, dtype), document["fill_value"]) else value
-
-    in_chunks(name, changed, hint)
-
-
-erased_if(
-    "v3-negative-zeros-taken-for-empty",
-    "fc",
-    lambda array, fill: fill in (0, [0, 0]) and not array.any(),
-)
-erased_if(
-    "v3-zeros-taken-for-empty", "f", lambda array, fill: str(fill) == "-0.0" and not array.any()
-)
-erased_if(
-    "v3-nans-taken-for-empty", "f", lambda array, fill: fill == "NaN" and np.isnan(array).all()
-)
-erased_if(
-    "v3-hex-nans-taken-for-empty",
-    "f",
-    lambda array, fill: str(fill).startswith("0x7f") and np.isnan(array).all(),
-)
-erased_if(
-    "v3-zeros-always-taken-for-empty", "biufc", lambda array, fill: not array.any(), "v3-chunks"
-)
-erased_if(
-    "v3-first-element-decides-emptiness", "iu", lambda array, fill: array[0] == fill, "v3-chunks"
-)
-erased_if("v3-real-part-decides-emptiness", "c", lambda array, fill: not array.real.any())
 
 
 # --- version 3: the codecs of chunks ---
@@ -580,15 +377,7 @@ def gunzip(value):
     return zlib.decompress(value, 31)
 
 
-def deflate(value):
-    packer = zlib.compressobj(5, zlib.DEFLATED, -15)
-    return packer.compress(value) + packer.flush()
-
-
 gzipped = last_codec("gzip")
-gzipped("as-zlib", lambda value, _: zlib.compress(gunzip(value)))
-gzipped("as-deflate", lambda value, _: deflate(gunzip(value)))
-gzipped("trailing-bytes", lambda value, _: value + b"\0\0")
 gzipped("level-ignored", lambda value, given: value if given["level"] else gzip(gunzip(value), 9))
 gzipped("never-compresses", lambda value, _: gzip(gunzip(value), 0))
 gzipped("crc-zero", lambda value, _: value[:-8] + bytes(4) + value[-4:])
@@ -600,8 +389,6 @@ def recompress_zstd(value, given, checksum):
 
 zstandard = last_codec("zstd")
 zstandard("checksum-flag-missing", partial(recompress_zstd, checksum=False))
-zstandard("checksum-always", partial(recompress_zstd, checksum=True))
-zstandard("without-magic-number", lambda value, _: value[4:])
 zstandard("trailing-bytes", lambda value, _: value + b"\0")
 
 SHUFFLES = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
@@ -618,11 +405,6 @@ def recompress_blosc(value, given, **other):
     )  # fmt: skip
 
 
-def bitshuffle_as_shuffle(value, given):
-    shuffle = given["shuffle"].replace("bitshuffle", "shuffle")
-    return recompress_blosc(value, given, shuffle=shuffle) if shuffle != given["shuffle"] else value
-
-
 def other_cname(value, given):
     return recompress_blosc(value, given, cname="zstd" if given["cname"] == "zlib" else "zlib")
 
@@ -634,56 +416,13 @@ def other_blocksize(value, given):
 blosced = last_codec("blosc")
 blosced("typesize-one", partial(recompress_blosc, typesize=1))
 blosced("shuffle-forgotten", partial(recompress_blosc, shuffle="noshuffle"))
-blosced("bitshuffle-as-shuffle", bitshuffle_as_shuffle)
-blosced("other-cname", other_cname)
 blosced("blocksize-ignored", other_blocksize)
 blosced("level-zero", partial(recompress_blosc, clevel=0))
 blosced("compressed-size-wrong", lambda value, _: value + b"\0")
 
 summed = last_codec("crc32c")
-summed("big-endian", lambda value, _: value[:-4] + value[-4:][::-1])
 summed("is-crc32", lambda value, _: value[:-4] + struct.pack("<I", zlib.crc32(value[:-4])))
-summed("first", lambda value, _: value[-4:] + value[:-4])
-summed("not-inverted", lambda value, _: value[:-4] + bytes(byte ^ 0xFF for byte in value[-4:]))
 summed("missing", lambda value, _: value[:-4])
-
-
-def in_transposed(name, count, function, hint="transpose"):
-    """Plant a function of the decoded array and the orders that returns what is stored."""
-
-    def changed(value, document, key):
-        if codec_names(document) != ["transpose"] * count + ["bytes"]:
-            return value
-        orders = [given["order"] for _, given in chain(document)[:-1]]
-        lengths = grid_of(document)
-        item = np.dtype(f"V{len(value) // int(np.prod(lengths))}")
-        for order in orders:
-            lengths = [lengths[n] for n in order]
-        array = np.frombuffer(value, item).reshape(lengths)
-        for order in reversed(orders):
-            array = array.transpose(np.argsort(order))
-        return function(array, *orders).tobytes()
-
-    in_chunks(name, changed, hint)
-
-
-in_transposed("v3-transpose-inverse", 1, lambda array, order: array.transpose(np.argsort(order)))
-in_transposed("v3-transpose-forgotten", 1, lambda array, order: array)
-in_transposed(
-    "v3-two-transposes-swapped",
-    2,
-    lambda array, first, second: array.transpose(second).transpose(first),
-    "",
-)
-
-
-def codecs_in_reverse(value, document, key):
-    if codec_names(document) != ["bytes", "gzip", "crc32c"]:
-        return value
-    return gzip(crc32c(gunzip(value[:-4])))
-
-
-in_chunks("v3-codecs-applied-in-reverse", codecs_in_reverse, "v3-codecs/chain")
 
 
 # --- version 3: shards ---
@@ -763,32 +502,9 @@ def wrong_checksum(shard):
     return good
 
 
-def index_in_fortran_order(shard):
-    entries = shard.entries.reshape(*shard.counts, 2)
-    axes = [*reversed(range(len(shard.counts))), len(shard.counts)]
-    return shard.write(entries.transpose(axes).reshape(-1, 2))
-
-
 def offsets_behind_index(entries, shard):
     if shard.at_start:
         entries[shard.stored, 0] -= np.uint64(shard.size)
-
-
-def ends_as_lengths(entries, shard):
-    entries[shard.stored, 1] += entries[shard.stored, 0]
-
-
-def empty_stored(shard):
-    """Store the empty inner chunks of shards of the integer 0, if the others are equally long."""
-    entries, body = shard.entries.copy(), shard.body
-    lengths = set(entries[shard.stored, 1].tolist())
-    if shard.stored.all() or len(lengths) != 1:
-        return shard.write()
-    (length,) = lengths
-    for number in np.flatnonzero(~shard.stored):
-        entries[number] = (len(body) + (shard.size if shard.at_start else 0), length)
-        body += bytes(length)
-    return shard.write(entries, body=body)
 
 
 def last_lost(entries, shard):
@@ -798,20 +514,9 @@ def last_lost(entries, shard):
 
 in_shards("index-location-wrong", index_elsewhere)
 in_shards("index-byte-order", lambda shard: shard.write(order=">" if shard.order == "<" else "<"))
-in_shards("index-without-checksum", lambda shard: shard.write(checked=False))
-in_shards("index-always-with-checksum", lambda shard: shard.write(checked=True))
 in_shards("index-checksum-wrong", wrong_checksum)
 in_entries("empty-entries-zero", empty_as(0))
-in_entries("empty-entries-half", empty_as(0, 1))
-in_entries("empty-entries-signed", empty_as(2**63 - 1))
-in_shards("index-in-fortran-order", index_in_fortran_order)
 in_entries("offsets-behind-the-index", offsets_behind_index)
-in_entries("ends-instead-of-lengths", ends_as_lengths)
-in_shards("index-columns-swapped", lambda shard: shard.write(shard.entries[:, ::-1]))
-in_shards("empty-inner-chunks-stored", empty_stored)
-in_shards(
-    "inner-chunks-interchanged", lambda shard: shard.write(shard.entries[::-1])
-)  # fmt: skip
 in_entries("last-inner-chunk-lost", last_lost)
 
 
@@ -843,46 +548,19 @@ def base64_fill(name, function):
     v2(f"v2-fill-{name}", changed, "v2/")
 
 
-def reversed_record(text, dtype):
-    if not isinstance(dtype, list):
-        return text
-    return base64.b64encode(base64.b64decode(text)[::-1]).decode()
-
-
 for member in ("zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters"):  # fmt: skip
     v2(f"v2-without-{member}", drop(member))
 v2("v2-separator-omitted", drop("dimension_separator"))
-v2("v2-format-three", put(zarr_format=3))
-v2("v2-dtype-name", change("dtype", replaced({"<i4": "int32"})))
-v2("v2-dtype-without-byte-order", change("dtype", scalar(str, lambda dtype: dtype.lstrip("<>"))))
-v2("v2-dtype-always-little", change("dtype", scalar(str, lambda dtype: dtype.replace(">", "<"))))
 v2(
     "v2-dtype-unit-lost",
     change("dtype", scalar(str, lambda dtype: dtype.partition("[")[0])),
     "v2/written",
 )
 v2("v2-dtype-fields-reordered", change("dtype", scalar(list, flip)), "record")
-v2("v2-chunks-reversed", change("chunks", flip))
-v2("v2-order-always-c", put(order="C"))
 v2("v2-compressor-without-id", change("compressor", drop("id")))
 v2("v2-compressor-empty", when(lambda document: document["compressor"] is None, put(compressor={})))
-v2("v2-compressor-level-default", change("compressor", replace(level=1)))
-v2("v2-compressor-shuffle-name", change("compressor", replace(shuffle="shuffle")))
-v2("v2-compressor-dropped", put(compressor=None))
-v2("v2-filters-dropped", put(filters=None), "v2/written/filter")
-v2("v2-filters-reversed", change("filters", flip))
-v2("v2-filter-dtype-lost", change("filters", each(drop("dtype", "astype"))))
-v2("v2-fill-null-as-zero", when(lambda document: document["fill_value"] is None, put(fill_value=0)))
 v2_fill("zero-as-null", lambda fill: None if fill == 0 else fill)
-v2_fill("nan-token", replaced({"NaN": math.nan}))
-v2_fill("infinity-sign-lost", replaced({"-Infinity": "Infinity"}))
-v2_fill("negative-zero-lost", scalar(float, lambda fill: fill or 0.0))
-v2_fill("integer-as-float", scalar(int, through_float))
-v2_fill("rounded", scalar(float, rounded(6)))
 base64_fill("bytes-as-text", lambda text, dtype: base64.b64decode(text).decode("latin-1"))
-base64_fill("base64-url-safe", lambda text, dtype: text.replace("+", "-").replace("/", "_"))
-base64_fill("base64-without-padding", lambda text, dtype: text.rstrip("="))
-base64_fill("record-swapped", reversed_record)
 v2("v2-attributes-in-zarray", put(attributes={}))
 
 
@@ -896,24 +574,9 @@ def document_at_root(store, request):
         store[".zarray"] = store.pop(key)
 
 
-def no_groups(store, request):
-    for key in set(store) - set(request["stored_before"]):
-        if key.endswith(".zgroup"):
-            del store[key]
-
-
 fault("v2-attributes-dropped", attributes_dropped, "v2/")
 fault("v2-document-at-the-root", document_at_root, "v2/")
-fault("v2-no-group-above", no_groups, "v2/")
 in_documents(".zgroup")("v2-group-format-missing", drop("zarr_format"), "v2/")
-
-in_keys_of_version_2 = in_keys("version 2", "v2/")
-in_keys_of_version_2("v2-key-with-c", lambda key: f"c/{key}")
-in_keys_of_version_2("v2-key-slash-ignored", lambda key: key.replace("/", "."))
-in_keys_of_version_2("v2-key-period-ignored", lambda key: key.replace(".", "/"))
-in_keys_of_version_2(
-    "v2-key-reversed", lambda key: key[::-1] if re.fullmatch(r"\d[./]\d", key) else key
-)
 
 
 def in_elements_of_version_2(name, function):
@@ -937,20 +600,7 @@ def swapped_numbers(array, document, key):
     return array.byteswap() if re.match(">[^U]", document["dtype"]) else array
 
 
-def order_ignored(array, document, key):
-    is_fortran = document["order"] == "F"
-    return array.reshape(document["chunks"], order="F") if is_fortran else array
-
-
-def truncated_in_version_2(array, document, key):
-    if len(coordinates(key)) != len(document["chunks"]):
-        return array
-    return within_shape(array, document["shape"], document["chunks"], key)
-
-
 in_elements_of_version_2("v2-big-endian-written-little", swapped_numbers)
-in_elements_of_version_2("v2-fortran-order-ignored", order_ignored)
-in_elements_of_version_2("v2-edge-chunks-truncated", truncated_in_version_2)
 
 
 def compressed(codec, name, function):
@@ -971,16 +621,6 @@ def blosc_of(value, found):
 
 compressed("zlib", "as-gzip", lambda value, _: gzip(zlib.decompress(value)))
 compressed("gzip", "as-zlib", lambda value, _: zlib.compress(gunzip(value)))
-compressed(
-    "blosc",
-    "shuffle-ignored",
-    lambda value, found: recompress_blosc(value, blosc_of(value, found), shuffle="noshuffle"),
-)
-compressed(
-    "blosc",
-    "typesize-one",
-    lambda value, found: recompress_blosc(value, blosc_of(value, found), typesize=1),
-)
 compressed("blosc", "other-cname", lambda value, found: other_cname(value, blosc_of(value, found)))
 compressed("lz4", "without-size", lambda value, _: value[4:])
 
@@ -1049,33 +689,13 @@ for member in ("shape", "data_type", "chunk_grid", "chunk_memory_layout", "fill_
     in_draft(f"draft-without-{member}", drop(member))
 fault("draft-entry-point-missing", no_entry_point, "v3-draft")
 entry("format-number", put(zarr_format=3))
-entry("format-of-2021", put(zarr_format="https://purl.org/zarr/spec/protocol/core/3.0"))
 entry("without-encoding", drop("metadata_encoding"))
-entry("encoding-uri", put(metadata_encoding="json"))
-entry("without-extensions", drop("extensions"))
-entry("without-suffix", put(metadata_encoding={"type": "json"}))
 moved("documents-below-root", lambda key: key.replace("meta/", "meta/root/", 1), "meta/")
-moved("chunks-below-root", lambda key: key.replace("data/", "data/root/", 1), "data/")
-moved("chunk-keys-of-version-3", lambda key: re.sub(r"/c(\d)", r"/c/\1", key))
-moved("chunk-keys-without-c", lambda key: re.sub(r"/c(\d)", r"/\1", key))
-moved("chunk-separator", lambda key: re.sub(r"(c\d)\.(\d)", r"\1/\2", key))
-moved("suffix-dropped", lambda key: key.removesuffix(".json"), "meta/")
-moved(
-    "suffix-always-json",
-    lambda key: re.sub(r"\.(array|group)\.\w+$", r".\1.json", key),
-    "meta/",
-    "written/suffix",
-)
 fault("draft-implied-groups-stored", implied_groups_stored, "v3-draft")
-draft("separator-missing", change("chunk_grid", drop("separator")))
-draft("grid-type-missing", change("chunk_grid", drop("type")))
-draft("layout-always-c", put(chunk_memory_layout="C"))
 draft(
     "codecs-named",
     change("codecs", each(lambda codec: {**codec, "type": codec["type"].split("/")[-2]})),
 )
-draft("codecs-dropped", drop("codecs"))
-draft("data-type-typestr", change("data_type", replaced({"int32": "<i4"})))
 draft("fill-value-null", put(fill_value=None))
 draft("transformers-dropped", drop("storage_transformers"))
 draft("unknown-member", put(node_type="array"))
@@ -1091,20 +711,12 @@ def draft_chunks(name, function):
     fault(f"draft-{name}", after, "v3-draft")
 
 
-def big_endian(value, document):
-    encoded = document.get("codecs") or document.get("storage_transformers")
-    if encoded or document["data_type"] != "int32":
-        return value
-    return np.frombuffer(value, "<i4").byteswap().tobytes()
-
-
 def gzip_as_zlib(value, document):
     codecs = document.get("codecs") or ()
     is_gzip = len(codecs) == 1 and "gzip" in codecs[0]["type"]
     return zlib.compress(gunzip(value)) if is_gzip else value
 
 
-draft_chunks("big-endian", big_endian)
 draft_chunks(
     "shard-index-with-checksum",
     lambda value, document: value + bytes(4 if document.get("storage_transformers") else 0),
@@ -1120,30 +732,12 @@ CORE_MEMBERS = {
 }  # fmt: skip
 
 
-def without_must_understand(item):
-    if isinstance(item, list):
-        return [without_must_understand(value) for value in item]
-    if isinstance(item, dict):
-        item = {key: without_must_understand(value) for key, value in item.items()}
-        return without(item, "must_understand")
-    return item
-
-
 update = in_documents("zarr.json", operations=("update",))
 update(
     "update-drops-unknown-members",
     lambda document: without(document, *set(document) - CORE_MEMBERS),
 )
 update("update-replaces-attributes", put(attributes={"harness": 1}))
-in_documents(".zattrs", operations=("update",))(
-    "update-replaces-zattrs", lambda document: {"harness": 1}, "v2/"
-)
-update("update-drops-names", drop("dimension_names"))
-update(
-    "update-respells-hex-fill",
-    change("fill_value", lambda fill: "NaN" if str(fill).startswith("0x") else fill),
-)
-update("update-drops-must-understand", without_must_understand)
 
 
 def restored(condition):
@@ -1180,58 +774,21 @@ def is_parent(key, request, store):
     return key == (f"{parent}/zarr.json" if parent else "zarr.json")
 
 
-def is_sibling(key, request, store):
-    is_old = is_document(key) and key in request["stored_before"]
-    return is_old and not request["path"].startswith(key.rpartition("/")[0])
-
-
 fault("update-removes-chunks", removed(is_chunk), operations=("update",))
 erase = partial(fault, operations=("erase",))
 erase(
     "erase-leaves-chunks",
     restored(lambda key, path, store: key.startswith(f"{path}/") and not is_document(key)),
 )
-erase(
-    "erase-leaves-descendants",
-    restored(lambda key, path, store: is_document(key) and re.match(f"{re.escape(path)}/.*/", key)),
-)
-erase(
-    "erase-takes-names-with-the-same-start",
-    removed(lambda key, request, store: key.startswith(request["path"])),
-)
 erase("erase-takes-the-parent", removed(is_parent))
-fault("create-removes-siblings", removed(is_sibling))
 
 resize = partial(fault, hint="resize", operations=("resize",))
 resize("resize-leaves-chunks", restored(is_removed_chunk))
-resize("resize-removes-too-much", removed(lambda key, request, store: key in store.chunks()[-1:]))
 resize("resize-keeps-the-old-shape", restored(lambda key, path, store: is_document(key)))
-in_documents("zarr.json", operations=("resize",))(
-    "resize-drops-attributes", drop("attributes"), "resize"
-)
 resize(
     "resize-keeps-elements-in-cut-chunks",
     restored(lambda key, path, store: not is_document(key) and key in store),
 )
-
-
-def neighbours_filled(store, request):
-    for key in store.chunks():
-        before = request["stored_before"].get(key, store[key])
-        if len(before) == len(store[key]) and len(before) % 4 == 0 and before != store[key]:
-            old, new = np.frombuffer(before, "<i4"), np.frombuffer(store[key], "<i4")
-            store[key] = np.where(old == new, 0, new).tobytes()
-
-
-def inner_chunks_lost(store, request):
-    document, _ = array_of(store, request)
-    if document is None or codec_names(document) != ["sharding_indexed"]:
-        return
-    for key in store.chunks():
-        if request["stored_before"].get(key, store[key]) != store[key]:
-            shard = Shard(store[key], chain(document)[0][1], grid_of(document))
-            shard.entries[0] = EMPTY
-            store[key] = shard.write()
 
 
 def nothing_written(store, request):
@@ -1239,16 +796,5 @@ def nothing_written(store, request):
     store.update(request["stored_before"])
 
 
-def is_unchanged_chunk(key, request, store):
-    return not is_document(key) and store[key] == request["stored_before"].get(key)
-
-
 write = partial(fault, hint="write", operations=("write",))
-write("part-write-fills-neighbours", neighbours_filled)
-write("part-write-removes-other-chunks", removed(is_unchanged_chunk))
-write("part-write-loses-inner-chunks", inner_chunks_lost)
 write("part-write-does-nothing", nothing_written)
-in_documents("zarr.json", ".zarray", operations=("write",))(
-    "part-write-rewrites-metadata", drop("attributes", "filters"), "write"
-)
-write("write-of-fill-value-keeps-old-chunk", restored(is_removed_chunk))

@@ -45,6 +45,12 @@ def test_an_array_that_is_almost_too_long():
     assert axis.chunk_of(2**63 - 2) == 2**63 - 2
 
 
+@pytest.mark.parametrize("lengths", [(0,), (2, 0), (-1,)])
+def test_chunks_have_a_length(lengths):
+    with pytest.raises(ValueError, match="at least 1"):
+        RegularGrid(lengths)
+
+
 def test_lengths_of_chunks_that_are_all_alike():
     array = zarr.create_array(shape=(7, 6), chunks=(3, 4), dtype="int8")
     assert array.chunks == (3, 4)
@@ -125,6 +131,8 @@ def test_handles_that_do_not_know_of_each_other():
     expected = [0] * 7 + [*range(3), *range(9), *range(2)]
     assert one[...].tolist() == other[...].tolist() == expected
     assert one.metadata.chunk_grid.configuration["chunk_shapes"] == [[1, 4, 2, 3, 9, 2]]
+    assert one.chunks == ((1, 4, 2, 3, 9, 2),)
+    assert "chunks=((1, 4, 2, 3, 9, ... 6 in all),)" in repr(one)
     assert zarr.empty_like(one).metadata.chunk_grid == one.metadata.chunk_grid
 
 

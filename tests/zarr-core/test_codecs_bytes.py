@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from plain_data_type import Plain
 from zarr_core.codecs import bytes as bytes_codec
 from zarr_core.codecs.bytes import BytesCodec
-from zarr_core.extension import ArrayRepresentation
+from zarr_core.extension import ArrayRepresentation, ChunkDecodeError
 from zarr_core.interfaces.byte_reader import BufferByteReader
 from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
 from zarr_core.selection.projection import take
@@ -125,6 +125,14 @@ def test_element_larger_than_a_window_in_the_other_byte_order():
     array[...] = values
     assert (array[...] == values).all()
     assert array[1] == values[1]
+
+
+def test_wrong_byte_orders_and_sizes_are_named():
+    with pytest.raises(ValueError, match='"little" or "big", not \'middle\''):
+        BytesCodec("middle")
+    decoded = ArrayRepresentation((2, 3), Plain("u2"), np.zeros((), "u2"))
+    with pytest.raises(ChunkDecodeError, match="11 bytes instead of 12"):
+        BytesCodec("big").decode(bytes(11), decoded)
 
 
 class Low(Plain):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
+from zarr_core.chunk_key_encodings import DefaultEncoding
 from zarr_core.data_types.integer import Integer
 from zarr_core.data_types.raw import RawBits
 from zarr_core.errors import (
@@ -298,7 +299,7 @@ def test_fill_values(dtype, given, expected):
         ({"name": "v2", "separator": "/"}, "1/0"), ({"name": "v2"}, "1.0"),
         ({"name": "default", "configuration": {"separator": "."}}, "c.1.0"),
         (ExtensionDefinition("v2", {"separator": "."}), "1.0"),
-        (("v2", "/"), "1/0"), (("default", "."), "c.1.0"),
+        (("v2", "/"), "1/0"), (("default", "."), "c.1.0"), (DefaultEncoding("."), "c.1.0"),
     ],
 )  # fmt: skip
 def test_chunk_key_encodings(given, key):
@@ -306,6 +307,9 @@ def test_chunk_key_encodings(given, key):
     array[1, 0] = 1
     assert sorted(array.store.list()) == sorted(["zarr.json", key])
     assert array.nchunks_initialized == 1
+    point = zarr.create_array(data=1, chunk_key_encoding=given)
+    assert sorted(point.store.list()) == sorted(["zarr.json", "c" if key[0] == "c" else "0"])
+    assert point.nchunks_initialized == 1
 
 
 @pytest.mark.parametrize("given", [{"separator": "."}, {"name": "v2", "sep": "."}, 5, {"name": 5}])

@@ -154,3 +154,5 @@ def test_sizes_that_can_be():
     assert largest.numpy_dtype.itemsize == 2**31 - 1
     with pytest.raises(ValueError, match="an element must have 1 to 2147483647 bytes"):
         RawBits(0)
+    with pytest.raises(ExtensionConfigurationError, match="/configuration/unit: is not a member"):
+        create_extension("data_type", ExtensionDefinition("r24", {"unit": "m"}))

@@ -222,6 +222,11 @@ def test_a_codec_can_support_parts_of_some_chunks_only():
         assert long.stored.codecs.supports_partial_encode
 
 
+def test_a_wrong_length_of_decoded_bytes_is_damage():
+    with pytest.raises(ChunkDecodeError, match="decodes to 3 bytes instead of 4"):
+        Octets().decode_into(b"abc", memoryview(bytearray(4)))
+
+
 def test_an_error_of_the_store_stays_one():
     class Reading(Parts):
         def partial_decode(self, reader, decoded, selection, out):

@@ -21,14 +21,19 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "acme-npy" / "src"
 
 
 @pytest.fixture
-def acme(monkeypatch):
-    """The format of examples/acme-npy, with metadata documents ``blocks.json``."""
+def extensions(monkeypatch):
+    """The format of examples/acme-npy, with metadata documents ``blocks.json``, and its codec."""
     monkeypatch.syspath_prepend(str(EXAMPLE))
     from acme_npy import Npy
     from acme_npy.codec import NpyCodec
 
-    with override_extensions({"format": {"acme-npy": Npy}, "codec": {"acme.npy": NpyCodec}}):
-        yield Npy()
+    return {"format": {"acme-npy": Npy}, "codec": {"acme.npy": NpyCodec}}
+
+
+@pytest.fixture
+def acme(extensions):
+    with override_extensions(extensions):
+        yield
 
 
 def hierarchy(place=None):
@@ -199,15 +204,10 @@ def test_documents_next_to_the_folder_of_a_node():
     assert [key for key in keys if order.is_document(key)] == keys[:3]
 
 
-def test_a_format_given_for_one_node_counts(monkeypatch):
-    monkeypatch.syspath_prepend(str(EXAMPLE))
-    from acme_npy import Npy
-    from acme_npy.codec import NpyCodec
-
-    given = {"format": {"acme-npy": Npy}, "codec": {"acme.npy": NpyCodec}}
-    with override_extensions(given):
+def test_a_format_given_for_one_node_counts(extensions):
+    with override_extensions(extensions):
         store = CountingStore(hierarchy().store)
-        root = zarr.open_group(store, "r+", extensions=given)
+        root = zarr.open_group(store, "r+", extensions=extensions)
     del root["g"]  # outside the block
     assert len(removed_first(store)) == 5
 

@@ -74,7 +74,8 @@ def test_the_first_failure_is_raised_after_all_have_come_to_rest():
             raise ZeroDivisionError("task 3")
 
     with config.set(threads=2), pytest.raises(ZeroDivisionError, match="task 3"):
-        threads.parallel_for(itertools.count(), work)  # only a failure ends the loop
+        # Tasks are created as late as possible: only a failure ends the loop.
+        threads.parallel_for(itertools.count(), work)
     assert active == []
 
 
@@ -103,15 +104,6 @@ def test_whether_threads_pay_is_tried(seconds, pieces, several, monkeypatch):
         threads.parallel_for(iter(range(20)), work, None, pieces=pieces)
     assert len(seen) == 20
     assert (len(set(seen)) > 1) is several
-
-
-def test_tasks_are_created_as_late_as_possible():
-    def work(task):
-        if task == 5:
-            raise ZeroDivisionError
-
-    with config.set(threads=2), pytest.raises(ZeroDivisionError):
-        threads.parallel_for(itertools.count(), work)  # an infinite iterator
 
 
 def test_a_child_of_a_fork_makes_threads_of_its_own():
