@@ -330,18 +330,21 @@ LESS = [
 ]
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize("missing", [*([name] for name in LESS), LESS, ["list_dir"]], ids=str)
-def test_stores_with_fewer_methods(missing):
+def test_stores_with_fewer_methods(missing, zarr_format):
     methods = {
         name: _no_listing if name in ("list", "list_dir", "list_prefix") else _not_implemented
         for name in set(missing) - REQUIRED
     }
     store = type("LessStore", (WrapperStore,), methods)(MemoryStore())
-    group = zarr_core.create_group(store)
+    group = zarr_core.create_group(store, zarr_format=zarr_format)
     values = np.arange(60, dtype="float32").reshape(6, 10)
-    group.create_array("inner/a", data=values, chunks=(1, 5), shards=(3, 10))
+    shards = {"shards": (3, 10)} if zarr_format == 3 else {}
+    group.create_array("inner/a", data=values, chunks=(1, 5), **shards)
     group = zarr_core.open_group(store)
     array = group["inner/a"]
+    assert "inner/b" not in group
     assert [name for name, _ in group.members()] == ["inner"]
     assert "inner" in str(group.tree())
     np.testing.assert_array_equal(array[...], values)

@@ -20,7 +20,6 @@ OTHER_CALLS = (
     "A class needs an entry point",  # no command takes a class
     "contradicts",  # zarr_format= and a URL pipeline: the messages name both
     "copy_store again with",
-    "export_hdf5 copy between",
     "pass zarr_core.open(",  # a mapping as a source
     "pass what zarr_core.open returns",
     "from zarr_import.reader_process",  # a program

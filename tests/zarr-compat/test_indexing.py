@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from zarr_compat import api as compat
-from zarr_compat.indexing import kind_of
 from zarr_core.errors import SelectionError
 
 SHAPE = (2, 3, 4)
@@ -74,18 +73,7 @@ def test_fields_with_an_index():
     assert array["x"][0].tolist() == [9, 1, 9]
 
 
-@pytest.mark.parametrize(
-    ("index", "ndim", "kind"),
-    [
-        ([0, 1], 1, "numpy"),
-        ([0, 1], 2, "orthogonal"),
-        (MASK, 1, "numpy"),
-        (MASK, 2, "orthogonal"),
-        ((0, [0, 1]), 2, "numpy"),
-        ((np.int64(0), slice(None), [0, 1]), 3, "orthogonal"),
-        ((np.array(0), slice(None)), 2, "numpy"),
-    ],
-    ids=repr,
-)
-def test_kinds_of_selections(index, ndim, kind):
-    assert kind_of(index, ndim) == kind
+def test_integers_of_numpy_are_integers():
+    ours, _ = pair()
+    np.testing.assert_array_equal(ours[np.int64(0), :, [0, 1]], ours[0, :, [0, 1]])
+    np.testing.assert_array_equal(ours[np.array(0), :], ours[0])

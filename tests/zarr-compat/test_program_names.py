@@ -269,38 +269,3 @@ assert again.compressors == core.compressors and again.filters == core.filters
 @pytest.mark.parametrize(("zarr_format", "codecs"), CODECS_OF_ARRAYS)
 def test_codec_objects_of_an_array_are_accepted(zarr_format, codecs, program):
     program(CODECS + CREATIONS.format(codecs=codecs, zarr_format=zarr_format, number=0))
-
-
-LESS = """
-import zarr, numpy as np
-from zarr.abc.store import Store
-class Less(Store):
-    supports_writes = supports_deletes = False
-    supports_listing = True
-    def __init__(self, inner):
-        super().__init__(read_only=True)
-        self.inner = inner
-    def __eq__(self, other): return self is other
-    async def get(self, key, prototype, byte_range=None):
-        return await self.inner.get(key, prototype, byte_range)
-    async def list_dir(self, prefix):
-        async for name in self.inner.list_dir(prefix): yield name
-    async def exists(self, key): raise NotImplementedError
-    set = delete = list = list_prefix = getsize = get_partial_values = exists
-"""
-
-
-@pytest.mark.parametrize("zarr_format", [2, 3])
-def test_stores_with_fewer_methods_are_read(zarr_format, program):
-    code = f"""{LESS}
-inner = zarr.storage.MemoryStore()
-group = zarr.create_group(inner, zarr_format={zarr_format}, attributes={{"k": 1}})
-shards = {{"shards": (8,)}} if {zarr_format} == 3 else {{}}
-group.create_array("g/x", shape=(16,), chunks=(2,), dtype="f2", fill_value=7, **shards)[:5] = 1
-opened = zarr.open_group(Less(inner), mode="r")
-assert opened.attrs["k"] == 1 and list(opened) == ["g"] and opened.nmembers(max_depth=None) == 2
-assert "g/x" in opened and "g/y" not in opened
-array = zarr.open_array(Less(inner), path="g/x", mode="r")
-assert array[...].tolist() == [1] * 5 + [7] * 11 and array[4] == 1
-"""
-    program(code)

@@ -178,22 +178,6 @@ def test_only_stored_chunks_of_sparse_arrays_are_read(layout, executor):
     assert np.array_equal(zarr.open(dest)["x"], array)
 
 
-def test_interrupted_conversion_resumes_within_an_array(source, tmp_path):
-    workers = Workers("sync", 200_000, retries=0)
-    options = {"executor": workers, "chunks": (30, 8), "dest_path": "x"}
-    rows = source["deep/rows"]
-    broken = FailingStore(zarr.LocalStore(tmp_path / "new"), fail_at=40, forever=True)
-    with pytest.raises(StoreError):
-        convert(rows, broken, **options)
-    done = sum(is_chunk(*call) for call in broken.calls[:39])
-    assert 10 < done < 40
-    again = FailingStore(zarr.LocalStore(tmp_path / "new"))
-    convert(rows, again, **options)
-    assert writes(again) <= 40 - done + 10  # a task writes ten, in one of which it stopped
-    assert np.array_equal(zarr.open(tmp_path / "new")["x"], VALUES)
-    assert not [key for key in again.list() if "copying" in key]
-
-
 def test_invalid_client(source, tmp_path):
     with pytest.raises(TypeError, match="an executor of"):
         zarr.copy(source, tmp_path / "copy", executor=Workers(3))

@@ -7,6 +7,7 @@ version 2 those of the documents (``a/.zarray``), relative to the group.
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import MemoryStore, consolidate_metadata, create_group
@@ -76,10 +77,6 @@ class ConsolidatedCopies:
         self._is_new = False
         self._pending = False
 
-    def __contains__(self, path: str) -> bool:
-        """Whether a node is recorded."""
-        return self._relative(path) in self._nodes
-
     def _relative(self, path: str) -> str:
         return path[len(self.root) :].lstrip("/")
 
@@ -142,6 +139,7 @@ class ConsolidatedCopies:
     def _change(self, copies: Copies) -> bool:
         for key in [key for key in copies if self._is_removed(key)]:
             del copies[key]
+        self._record_parents(copies)
         for path, node in self._consolidated().entries.items():
             documents: Any = self._copies_of(path, node)
             key = f"{path}/.zarray" if self.format.zarr_format == 2 else path
@@ -153,6 +151,15 @@ class ConsolidatedCopies:
                     documents = self._copies_of(path, self.format.to_json(stored))
             copies.update(documents)
         return True
+
+    def _record_parents(self, copies: Copies) -> None:
+        """Record the groups above recorded nodes that have no copy, which zarr-python requires."""
+        document = "/.zgroup" if self.format.zarr_format == 2 else ""
+        above = (accumulate(path.split("/")[:-1], "{}/{}".format) for path in self._nodes)
+        for path in sorted({*chain(*above)} - self._nodes.keys()):
+            metadata = None if path + document in copies else self._read(path)
+            if metadata is not None:
+                self._nodes[path] = self.format.to_json(metadata)
 
     def _is_removed(self, key: str) -> bool:
         return any(f"{key}/".startswith(f"{path}/") for path in self._removed)

@@ -45,7 +45,6 @@ class Target:
         )
         if self.overwrite:
             self.consolidated.record_removed(self.path)
-        _record_parents(self.consolidated, self.path)
 
     def path_of(self, name: str) -> str:
         """Return the path of a member."""
@@ -135,23 +134,9 @@ def open_target(
         raise
     consolidate = store.traits.supports_consolidated_metadata and consolidated is not False
     copies = ConsolidatedCopies(store, root, format_, consolidate)
-    if existing is not None and mode != "r+":
-        _record_parents(copies, path)
     return Target(
         store, path, format_, copies, existing, closes, write_empty_chunks, is_empty, mode == "w"
     )
-
-
-def _record_parents(consolidated: ConsolidatedCopies, path: str) -> None:
-    """Record the groups between the root and a group, some of which may be new."""
-    below = path[len(consolidated.root) :].strip("/").split("/")
-    for depth in range(1, len(below)):
-        between = "/".join([consolidated.root, *below[:depth]]).lstrip("/")
-        if between in consolidated:
-            continue
-        metadata = consolidated.format.read(consolidated.store, between)
-        if metadata is not None:
-            consolidated.record(between, metadata)
 
 
 def _existing(store: Store, path: str, mode: str, zarr_format: int | str | None) -> Group | None:
