@@ -9,13 +9,13 @@ from zarr_core.hierarchy.array import Array as Array
 from zarr_core.hierarchy.create import array as array
 from zarr_core.hierarchy.create import create as create
 from zarr_core.hierarchy.create import create_array as create_array
-from zarr_core.hierarchy.create import create_group as create_group
 from zarr_core.hierarchy.create import empty as empty
 from zarr_core.hierarchy.create import full as full
 from zarr_core.hierarchy.create import ones as ones
 from zarr_core.hierarchy.create import zeros as zeros
 from zarr_core.hierarchy.delete import remove as remove
 from zarr_core.hierarchy.group import Group as Group
+from zarr_core.hierarchy.group import create_group as create_group
 from zarr_core.hierarchy.node import Attributes as Attributes
 from zarr_core.hierarchy.open import array_from_metadata as array_from_metadata
 from zarr_core.hierarchy.open import group as group

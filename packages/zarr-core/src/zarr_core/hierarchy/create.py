@@ -12,7 +12,6 @@ from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.assigned_values import cast_data, data_to_array, data_type_of
 from zarr_core.hierarchy.create_node import NewNode, check_leftovers
 from zarr_core.hierarchy.from_metadata import array_settings, stored_array
-from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.rollback import Rollback
 from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.attributes import check_attributes
@@ -248,39 +247,16 @@ def full(shape: int | Sequence[int], fill_value: Any, **options: Any) -> Array:
     return create(shape, fill_value=fill_value, **options)
 
 
-@with_advice
-def create_group(
-    store: StoreLike = None,
-    *,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    overwrite: bool = False,
-    attributes: Mapping[str, Any] | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-) -> Group:
-    """Create a group; parameters as for :func:`create_array`.
-
-    Raises
-    ------
-    NodeExistsError
-        If a node or another key exists at that path.
-
-    Examples
-    --------
-    >>> import zarr_core as zarr
-    >>> root = zarr.create_group("year.zarr", attributes={"year": 2024})
-    >>> _ = root.create_group("north")
-    >>> list(root), root.attrs["year"]
-    (['north'], 2024)
-    """
-    new = NewNode(store, NodeOptions(path, zarr_format, storage_options, overwrite=overwrite))
+def new_group(
+    store: Any, options: NodeOptions, attributes: Mapping[str, Any] | None
+) -> StoredGroup:
+    """Create a group; see :func:`zarr_core.create_group`."""
+    new = NewNode(store, options)
     metadata = GroupMetadata(attributes=check_attributes(attributes or {}, NEW_GROUP))
     metadata = new.format.to_format(metadata, NEW_GROUP)
     with Rollback() as rollback:
         new.create(metadata, rollback)
-    return Group(
-        StoredGroup(new.store, new.path, new.format, metadata, consolidated=new.consolidated)
-    )
+    return StoredGroup(new.store, new.path, new.format, metadata, consolidated=new.consolidated)
 
 
 ARRAY_ARGUMENTS = frozenset(signature(create_array).parameters)

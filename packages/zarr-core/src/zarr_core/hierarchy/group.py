@@ -22,6 +22,7 @@ from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.delete import check_removable, erase_node, is_stored
 from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.messages import escape_controls, shorten
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Self, TypeVar
 
     from zarr_core.engine.stored_node import StoredGroup
+    from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import NodeMetadata
 
     T = TypeVar("T")
@@ -210,8 +212,6 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         self, name: str, *, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
     ) -> Group:
         """Create a group below this one; see :func:`zarr_core.create_group`."""
-        from zarr_core.hierarchy.create import create_group  # slow to import
-
         with override_extensions(self.stored.extensions):
             return create_group(
                 self, path=_new_name(name), overwrite=overwrite, attributes=attributes
@@ -453,6 +453,37 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None
     ) -> Iterator[str]:
         return (name for name, _, metadata in self._all(max_depth) if isinstance(metadata, kind))
+
+
+@with_advice
+def create_group(
+    store: StoreLike = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    overwrite: bool = False,
+    attributes: Mapping[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Group:
+    """Create a group; parameters as for :func:`create_array`.
+
+    Raises
+    ------
+    NodeExistsError
+        If a node or another key exists at that path.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> root = zarr.create_group("year.zarr", attributes={"year": 2024})
+    >>> _ = root.create_group("north")
+    >>> list(root), root.attrs["year"]
+    (['north'], 2024)
+    """
+    from zarr_core.hierarchy.create import new_group  # slow to import
+
+    options = NodeOptions(path, zarr_format, storage_options, overwrite=overwrite)
+    return Group(new_group(store, options, attributes))
 
 
 def _new_name(name: str) -> str:

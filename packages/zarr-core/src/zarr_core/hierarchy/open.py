@@ -15,7 +15,7 @@ from zarr_core.errors import (
 from zarr_core.formats.detect import read_node
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.from_metadata import array_settings, stored_node
-from zarr_core.hierarchy.group import Group
+from zarr_core.hierarchy.group import Group, create_group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import NodeOptions
 from zarr_core.metadata.array import ArrayMetadata
@@ -288,7 +288,7 @@ def _create(
     options: NodeOptions,
     create: dict[str, Any],
 ) -> Array | Group:
-    from zarr_core.hierarchy.create import create_array, create_group  # slow to import
+    from zarr_core.hierarchy.create import create_array  # slow to import
 
     create = {**create, "path": path, "zarr_format": zarr_format}
     if kind is not Array:
