@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Literal
 
-    from zarr_core import Group, Store, StoreLike
+    from zarr_core import Group, StoreLike
     from zarr_core.extension import JSON
 
 
@@ -110,7 +110,11 @@ def consolidate_metadata(
         store, "r+", path=path, zarr_format=zarr_format, use_consolidated=False,
         storage_options=storage_options,
     )  # fmt: skip
-    require_consolidating(group.store)
+    if not group.store.traits.supports_consolidated_metadata:
+        raise StoreCapabilityError(
+            "the store reads all metadata fast and keeps its versions; consolidated metadata would "
+            "hide nodes that are created later. Open the group without it", group.store
+        )  # fmt: skip
     # The lock excludes concurrent updates of the consolidated metadata.
     update_metadata(
         group,
@@ -230,12 +234,3 @@ def _documents(group: Group, progress: Callable[[Any], object] | bool | None) ->
             reporter.advance(1)
         reporter.end()
     return documents
-
-
-def require_consolidating(store: Store) -> None:
-    """Raise a StoreCapabilityError if a store needs no consolidated metadata."""
-    if not store.traits.supports_consolidated_metadata:
-        raise StoreCapabilityError(
-            "the store reads all metadata fast and keeps its versions; consolidated metadata would "
-            "hide nodes that are created later. Open the group without it", store
-        )  # fmt: skip

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, Group, create_group, open_group
-from zarr_core.errors import NodeTypeError
+from zarr_core.errors import NodeTypeError, StoreCapabilityError
 from zarr_core.extension import ArrayMetadata, Format, NodeNotFoundError, Store
 from zarr_core.formats.detect import format_of_new
 from zarr_core.names import join
 from zarr_core.registry.resolve import format_named
-from zarr_formats.consolidate import require_consolidating
 
 from zarr_xarray.consolidated_metadata import ConsolidatedCopies
 from zarr_xarray.group_arrays import array_at, stored_arrays
@@ -117,8 +116,11 @@ def open_target(
     existing = None
     is_empty = False
     try:
-        if consolidated:
-            require_consolidating(store)
+        if consolidated and not store.traits.supports_consolidated_metadata:
+            raise StoreCapabilityError(
+                "the store reads all metadata fast and keeps its versions; pass consolidated=False",
+                store,
+            )
         if mode in ("a", "a-", "r+"):
             existing = _existing(store, path, mode, zarr_format)
         if existing is not None:
