@@ -334,14 +334,9 @@ def test_shards_of_differing_lengths():
 
 
 def test_inner_chunks_must_divide_every_shard():
-    inner = {
-        "name": "sharding_indexed",
-        "configuration": {
-            "chunk_shape": [4],
-            "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
-            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
-        },
-    }
+    endian = {"name": "bytes", "configuration": {"endian": "little"}}
+    shard = {"chunk_shape": [4], "codecs": [endian], "index_codecs": [endian]}
+    inner = {"name": "sharding_indexed", "configuration": shard}
     array = made((20,), [[8, 12]], serializer=inner)
     array[:] = np.arange(20)
     assert array.shards == ((8, 12),)
