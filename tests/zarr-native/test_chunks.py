@@ -408,7 +408,7 @@ def test_any_number_of_threads_is_possible(tmp_path):
 
 INDICES = [
     3, -1, 22, slice(None), slice(2, 4), slice(-3, None), slice(None, None, 2), slice(1, 1),
-    slice(3, None, -1), slice(0, 10**30), np.int64(3), True, ..., None, [1, 2], 23, -24, 10**30, "x",
+    slice(3, None, -1), slice(0, 10**30), np.int64(3), ..., None, [1, 2], 23, -24, 10**30, "x",
     slice("x"),
 ]  # fmt: skip
 
@@ -433,6 +433,9 @@ def test_every_index_has_the_result_of_numpy(tmp_path, kind, shards):
         assert type(found) is type(expected), index
         assert np.array_equal(found, expected), index
         assert found.shape == expected.shape
+    for index in (True, (True, 0), (0, True), (True, ...)):
+        with pytest.raises(IndexError, match="is not an index|too many"):
+            array[index]
 
 
 @pytest.mark.parametrize("kind", ["memory", "local"])
