@@ -28,7 +28,6 @@ from zarr_conformance.runner.protocol import create_request, read_store, write_s
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-WRITING = ("create", "update", "erase", "write", "resize", "store")
 READING = ("open", "read", "list", "validate")
 DOCUMENTS = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 
