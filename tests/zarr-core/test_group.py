@@ -314,10 +314,12 @@ def test_a_store_that_cannot_list():
         ("c/d/ff", "no member 'c/d/ff'; similar names: 'c/d/f'"),
         ("xyz/b", "no member 'xyz/b'"),
         ("a/x", "no member 'a/x'"),
+        ("n", "no member 'n': it has no metadata (zarr.json)"),
         ("../a", "no member '../a'"),
     ],
 )
 def test_a_missing_member_is_reported_with_the_group_and_similar_names(root, path, reason):
+    root.store.set("n/x", b"")
     for lookup in (root.__getitem__, root.__delitem__, root.pop):
         with pytest.raises(KeyError) as caught:
             lookup(path)

@@ -173,9 +173,11 @@ def test_comparing_an_array_with_elements_is_an_error(other):
 def test_operators_do_not_read_an_array():
     array = zarr.array([1, 2])
     for operation in (operator.add, operator.pow, operator.lt, operator.and_, divmod):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=r"read its elements first: array\[...\]"):
             operation(array, 1)
     assert (array + np.ones(2)).tolist() == [2, 3]
+    with pytest.raises(TypeError, match="assign the fill value"):
+        del array[0]
 
 
 # --- booleans in place of integers ---

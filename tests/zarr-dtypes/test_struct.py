@@ -176,6 +176,15 @@ def test_padding_between_fields_is_not_stored(padded, packed, zarr_format):
     assert np.array_equal(array[1:], expected[1:])
 
 
+def test_padding_within_a_field_with_a_shape_is_not_stored():
+    padded = np.dtype([("n", np.dtype([("a", "i1"), ("b", "i4")], align=True), (2,))])
+    values = np.zeros(3, padded)
+    values["n"]["b"] = np.arange(6).reshape(3, 2)
+    array = zarr.create_array(data=values, zarr_format=2)
+    assert array.dtype == [("n", [("a", "i1"), ("b", "i4")], (2,))]
+    assert np.array_equal(array[...]["n"]["b"], values["n"]["b"])
+
+
 def test_aligned_dtypes_without_gaps_lose_nothing():
     dtype = np.dtype([("a", "i4"), ("b", "f4")], align=True)
     assert data_type_for(dtype).item_size == 8

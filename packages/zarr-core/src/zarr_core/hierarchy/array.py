@@ -378,6 +378,13 @@ class Array(Node[ArrayMetadata]):
             selection, fields = split_fields(selection)
         self._set(parse.fancy, selection, value, fields)
 
+    def __delitem__(self, selection: Any) -> None:
+        """Raise a TypeError: elements can be overwritten, but not removed."""
+        raise TypeError(
+            f"{self.stored.location}: elements cannot be removed; assign the fill value to reset "
+            "them, or call resize to shorten a dimension"
+        )
+
     def set_basic_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
         """Write integers and slices.
 
@@ -600,6 +607,23 @@ class Array(Node[ArrayMetadata]):
         return super().__eq__(other)
 
     __hash__ = Node.__hash__
+
+    def _no_operator(self, *others: object) -> Any:
+        """Raise a TypeError: an operator does not read the elements of an array."""
+        if others and not isinstance(others[0], int | float | complex | str | list | Node):
+            return NotImplemented  # arrays of NumPy and Dask read this one
+        location = self.stored.location
+        raise TypeError(
+            f"{location}: an array has no such operator; read its elements first: array[...]"
+        )
+
+    __neg__ = __pos__ = __abs__ = __invert__ = _no_operator
+    __lt__ = __le__ = __gt__ = __ge__ = _no_operator
+    __add__ = __sub__ = __mul__ = __matmul__ = __truediv__ = __floordiv__ = __mod__ = _no_operator
+    __radd__ = __rsub__ = __rmul__ = __rmatmul__ = __rtruediv__ = __rfloordiv__ = _no_operator
+    __divmod__ = __pow__ = __lshift__ = __rshift__ = __and__ = __or__ = __xor__ = _no_operator
+    __rmod__ = __rdivmod__ = __rpow__ = __rlshift__ = __rrshift__ = _no_operator
+    __rand__ = __ror__ = __rxor__ = _no_operator
 
     # --- Dask, display ---
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_core.engine.chain import inner_order
 from zarr_core.engine.stored_node import StoredGroup
+from zarr_core.errors import CodecChainError
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.assigned_values import cast_data, data_to_array, data_type_of
 from zarr_core.hierarchy.create_node import NewNode, check_leftovers
@@ -20,6 +22,7 @@ from zarr_core.normalize.array_metadata import (
     NEW_ARRAY,
     NEW_GROUP,
     array_metadata,
+    parse_order,
     parse_shape,
 )
 from zarr_core.optional import with_advice
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
+    from zarr_core.engine.chain import PreparedCodecChain
     from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.metadata.array import ArrayMetadata
 
@@ -177,6 +181,8 @@ def create_array(
     stored = stored_array(
         new.store, new.path, new.format, new_metadata, settings, consolidated=new.consolidated
     )
+    if not (isinstance(order, str) and order == "C"):
+        _check_order(stored.codecs, order)
     stored.resolved.check_lengths(NEW_ARRAY)
     if values is not None and values is not data:
         values = cast_data(values, data, stored.resolved.data_type)
@@ -261,6 +267,16 @@ def new_group(
 
 ARRAY_ARGUMENTS = frozenset(signature(create_array).parameters)
 """The names of the arguments of :func:`create_array`."""
+
+
+def _check_order(codecs: PreparedCodecChain, order: str | Sequence[int]) -> None:
+    """Raise a CodecChainError if codecs within another codec change the order of dimensions."""
+    inner = inner_order(codecs)
+    if inner is not None and [*inner] != parse_order(order, len(inner)):
+        raise CodecChainError(
+            f"{NEW_ARRAY.at('/codecs')}: the codecs store the dimensions in the order {inner}, which "
+            f"contradicts order={order!r}; leave out order, or the transpose in the serializer"
+        )
 
 
 def _write_values(array: Array, values: Any) -> None:

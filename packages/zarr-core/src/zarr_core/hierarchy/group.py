@@ -504,6 +504,8 @@ def _member_not_found(group: Group, path: str) -> NodeNotFoundError:
             else stored.format.child_candidates(stored.store, above)  # reads no metadata
         )
         members = {child.casefold(): names.join(parent, child) for child in children}
-        if similar := get_close_matches(name.casefold(), members):
+        if members.get(name.casefold()) == names.join(parent, name):
+            reason += f": it has no metadata ({' or '.join(stored.format.detection_keys)})"
+        elif similar := get_close_matches(name.casefold(), members):
             reason += f"; similar names: {', '.join(repr(members[child]) for child in similar)}"
     return NodeNotFoundError(stored.location, reason)

@@ -81,12 +81,12 @@ def data_type_for(dtype: np.dtype[Any]) -> DataType:
 
 def _without_padding(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """A structured dtype without bytes between the fields, as of ``align=True``; zarr-python does so."""
-    if dtype.names is None:
+    if dtype.subdtype is not None:  # repack_fields of NumPy does not change such fields
+        base, shape = dtype.subdtype
+        return np.dtype((_without_padding(base), shape))
+    if not dtype.names or dtype.fields is None or len(dtype.fields) > len(dtype.names):  # titles
         return dtype
-    from numpy.lib.recfunctions import repack_fields  # slow to import
-
-    packed: np.dtype[Any] = repack_fields(dtype, recurse=True)
-    return packed
+    return np.dtype([(name, _without_padding(dtype[name])) for name in dtype.names])
 
 
 def _is_numpy(name: str) -> bool:
