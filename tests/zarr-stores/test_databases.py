@@ -210,6 +210,17 @@ def test_keys_that_are_not_utf_8_are_ignored(tmp_path):
         assert list(store.list_prefix("")) == ["a/b", "é"]
 
 
+def test_keys_of_a_file_in_utf_16(tmp_path):
+    path = tmp_path / "t.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA encoding='UTF-16'")
+        connection.execute("CREATE TABLE zarr(k TEXT PRIMARY KEY, v BLOB)")
+    with SQLiteStore(path) as store:
+        store.set("é/a", b"1")
+        assert list(store.list_prefix("")) == ["é/a"]
+        assert store.list_dir("") == ([], ["é/"])
+
+
 def test_keys_that_a_damaged_file_has_as_null_are_ignored(tmp_path):
     path = tmp_path / "t.sqlite"
     with SQLiteStore(path) as store:

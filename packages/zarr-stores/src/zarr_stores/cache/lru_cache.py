@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from zarr_core.extension import BufferByteReader, WrapperStore
 
@@ -66,8 +65,12 @@ class LRUCacheStore(MemoryCachingStore):
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
-        # No value is longer.
-        return cast("Buffer | None", self.get_limited(key, sys.maxsize))
+        known: Buffer | None = self.cache.use(key)
+        if known is not None:
+            return known
+        value = self._load(key, self.inner.get)
+        assert not isinstance(value, int)
+        return value
 
     def get_limited(
         self, key: str, limit: int, out: memoryview | None = None
@@ -75,8 +78,12 @@ class LRUCacheStore(MemoryCachingStore):
         known: Buffer | None = self.cache.use(key)
         if known is not None:
             return len(known) if len(known) > limit else known
+        return self._load(key, lambda key: self.inner.get_limited(key, limit))
+
+    def _load(self, key: str, read: Callable[[str], Buffer | int | None]) -> Buffer | int | None:
+        """Read a value from the inner store and keep it."""
         state = self.cache.missed(key)
-        value = self.inner.get_limited(key, limit)
+        value = read(key)
         if value is None or isinstance(value, int):
             return value
         frozen = _frozen(value)

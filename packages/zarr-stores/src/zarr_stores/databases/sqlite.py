@@ -21,12 +21,7 @@ from zarr_core.extension import (
     encode_key,
 )
 
-from zarr_stores.databases.database_store import (
-    INVALID_NAMES,
-    DatabaseStore,
-    SortedStore,
-    key_range,
-)
+from zarr_stores.databases.database_store import DatabaseStore, SortedStore, key_range
 from zarr_stores.databases.sqlite_connections import BlobReader, Connections
 
 if TYPE_CHECKING:
@@ -64,7 +59,7 @@ _CHILDREN = """
             ELSE substr(child.k, 1, :skip + instr(substr(child.k, :skip), '/') - 2) || '0' END
         ) FROM child WHERE child.k IS NOT NULL
     )
-    SELECT CAST(k AS BLOB) FROM child WHERE k IS NOT NULL"""
+    SELECT k FROM child WHERE k IS NOT NULL"""
 
 
 class SQLiteStore(SortedStore, DatabaseStore):
@@ -224,7 +219,7 @@ class SQLiteStore(SortedStore, DatabaseStore):
     # --- listable ---
 
     def _list(self, prefix: str) -> list[str]:
-        return self._texts(f"SELECT CAST(k AS BLOB) {_BELOW}", _bounds(prefix))
+        return self._texts(f"SELECT k {_BELOW}", _bounds(prefix))
 
     def _children(self, prefix: str) -> list[str]:
         first, end = _bounds(prefix)
@@ -232,11 +227,9 @@ class SQLiteStore(SortedStore, DatabaseStore):
         return self._texts(_CHILDREN, bounds)
 
     def _texts(self, statement: str, arguments: Any) -> list[str]:
-        """Return names, read as bytes: other programs store text that is not UTF-8."""
         with self._connections.cursor() as cursor:
             rows = () if cursor is None else cursor.execute(statement, arguments)
-            # NULL is from damaged files.
-            return [name.decode(errors=INVALID_NAMES) for (name,) in rows if name is not None]
+            return [name for (name,) in rows if name is not None]  # NULL is from damaged files
 
     # --- lifetime ---
 

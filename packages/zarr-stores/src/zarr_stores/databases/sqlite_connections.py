@@ -11,12 +11,13 @@ import threading
 import time
 import weakref
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from zarr_core.extension import ByteReader, StoreReadError
 
-from zarr_stores.databases.database_store import path_exists
+from zarr_stores.databases.database_store import INVALID_NAMES, path_exists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -171,6 +172,8 @@ class Connections:
         return None
 
     def _prepare(self, connection: sqlite3.Connection, create: bool) -> bool:
+        # Other programs store text that is not UTF-8.
+        connection.text_factory = partial(str, encoding="utf-8", errors=INVALID_NAMES)
         connection.execute("PRAGMA trusted_schema=OFF")
         connection.execute(f"PRAGMA synchronous={'FULL' if self._fsync else 'NORMAL'}")
         if create:
