@@ -67,6 +67,9 @@ def test_unknown_names_of_dimensions_are_problems():
     message = "no dimension has the name 'tmie'; existing names: 'time', 'x', 'y'"
     with pytest.raises(ConversionError, match=message):
         convert(store, dest := zarr.MemoryStore(), chunks={"tmie": 2})
+    for function, source in ((zarr.copy, zarr.open(store)), (zarr.copy_all, zarr.open(store))):
+        with pytest.raises(ValueError, match=message):
+            function(source, dest, shards={"tmie": 2})
     assert not list(dest.list())
 
 

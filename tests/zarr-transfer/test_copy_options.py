@@ -1,5 +1,9 @@
 """Common options of copies and conversions: limited memory, and verification."""
 
+import io
+import sys
+import threading
+
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -7,7 +11,8 @@ from counting_store import CountingStore
 from failing_store import FailingStore
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import BytesToBytesCodec, StoreError
-from zarr_transfer import ElementsDifferError, copy_elements, rechunk
+from zarr_core.threads import waiting
+from zarr_transfer import ElementsDifferError, copy_elements, progress, rechunk
 
 
 class Lossy(BytesToBytesCodec):
@@ -101,3 +106,28 @@ def test_arrays_with_missing_chunks_are_replaced(array):
     assert dest["part"][...].tolist() == [1, 2, 3, 4]
     with pytest.raises(NodeExistsError, match="overlap"):
         zarr.copy(source["part"], source, "part", if_exists="skip_initialized")
+
+
+def test_progress_on_a_terminal_names_the_server_that_is_waited_for(array, monkeypatch):
+    written = threading.Event()
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+        def write(self, text):
+            if "waiting for a silent server" in text:
+                written.set()
+            return super().write(text)
+
+    class Silent(zarr.MemoryStore):
+        def set(self, key, value):
+            with waiting("a silent server"):
+                assert written.wait(60)
+            super().set(key, value)
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "_LONG_SECONDS", 0.02)
+    zarr.copy(array, Silent(), chunks=(5, 5), progress=True)
+    assert written.is_set()

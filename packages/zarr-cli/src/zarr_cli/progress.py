@@ -33,7 +33,7 @@ class ProgressOutput:
             return
         from zarr_transfer.progress import ProgressBar
 
-        with closing(ProgressBar(f"{title} ")) as bar:
+        with closing(ProgressBar(f"{title} ", notices=False)) as bar:
             yield bar
 
     def note(self, text: str) -> None:

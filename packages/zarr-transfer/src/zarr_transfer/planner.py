@@ -77,6 +77,17 @@ class _Planner:
             requested = {key: requested[key] for key in requested if key == "chunk_key_encoding"}
         return plan_array(self.spec, path, node, requested, is_conversion=is_conversion)
 
+    def unknown_names(self) -> Iterator[str]:
+        """Iterate over problems for dimension names that no array has."""
+        arrays = (node for _, node in self.nodes if isinstance(node, ArrayMetadata))
+        known = {name for array in arrays for name in dimension_names(array)}
+        for part in ("chunks", "shards"):
+            value = self.requested.get(part)
+            for name in value if is_by_name(value) else ():
+                if name not in known:
+                    names = ", ".join(sorted(map(repr, known - {None}))) or "none"
+                    yield f"{part}: no dimension has the name {name!r}; existing names: {names}"
+
     def group(self, path: str, node: GroupMetadata) -> CopyStep:
         """Return the step for a group; raise an error if it is not possible."""
         metadata = node
@@ -155,6 +166,8 @@ class _Copy(_Planner):
     def plan(self) -> CopyPlan:
         """Return the plan; raise the first problem."""
         spec, options = self.spec, self.options
+        for problem in self.unknown_names():
+            raise ValueError(f"cannot copy {self.source}: {problem}")
         steps = []
         for path, node in self.nodes:
             if isinstance(node, ZarrError):
@@ -313,7 +326,7 @@ class _Conversion(_Planner):
         spec, options = self.spec, self.options
         steps = list(note_unmanaged(spec, list(self._steps())))
         if steps:
-            messages = (*self._general_problems(), *self._unknown_names(steps))
+            messages = (*self._general_problems(), *self.unknown_names())
             problems = (*(ValidationProblem("", text) for text in messages), *steps[0].problems)
             replaced = options.overwrite and not spec.in_place
             action = "replace" if replaced else steps[0].action
@@ -429,15 +442,3 @@ class _Conversion(_Planner):
         ):
             if is_removed and (key := side.format_.find_unmanaged_key(side.store, side.path)):
                 yield f"{doing} would remove {key!r}, which is not part of a node"
-
-    def _unknown_names(self, steps: Iterable[CopyStep]) -> Iterator[str]:
-        """Iterate over problems for dimension names that no array has."""
-        metadata = (step.source_metadata for step in steps)
-        arrays = (node for node in metadata if isinstance(node, ArrayMetadata))
-        known = {name for array in arrays for name in dimension_names(array)}
-        for part in ("chunks", "shards"):
-            value = self.requested.get(part)
-            for name in value if is_by_name(value) else ():
-                if name not in known:
-                    names = ", ".join(sorted(map(repr, known - {None}))) or "none"
-                    yield f"{part}: no dimension has the name {name!r}; existing names: {names}"

@@ -139,11 +139,16 @@ class WaitNotices:
 
 
 class ProgressBar:
-    """A progress bar on standard error."""
+    """A progress bar on standard error; on a terminal, it names servers that do not answer."""
 
-    def __init__(self, title: str = "") -> None:
+    def __init__(self, title: str = "", *, notices: bool = True) -> None:
         self._title = title
         self._length = 0
+        self._notices = WaitNotices(self._note) if notices and sys.stderr.isatty() else None
+
+    def _note(self, line: str) -> None:
+        sys.stderr.write(f"\r{line.rstrip().ljust(self._length)}\n")
+        sys.stderr.flush()
 
     def __call__(self, progress: Progress) -> None:
         text = f"{self._title}{progress}"
@@ -153,6 +158,8 @@ class ProgressBar:
 
     def close(self) -> None:
         """End the line."""
+        if self._notices is not None:
+            self._notices.close()
         if self._length:
             sys.stderr.write("\n")
             sys.stderr.flush()

@@ -47,13 +47,17 @@ def stored_blocks(a: Array, b: Array, budget: int) -> Iterator[Block] | None:
         stored = [at for at, _ in islice(array.stored.stored_chunks(), most + 1)]
         if len(stored) > most:
             return None
+        if (array.shards or array.chunks) == shape:
+            cells.update(stored)
+            continue
         for at in stored:
             parts = zip(chunk_region(array, at), shape, strict=True)
             cells.update(product(*(_cells(part, length) for part, length in parts)))
     regions = (_region(cell, shape, a.shape) for cell in sorted(cells))
-    return chain.from_iterable(
-        blocks(region, a.chunks, a.dtype.itemsize, budget) for region in regions
-    )
+    if prod(shape) * a.dtype.itemsize <= budget:
+        return regions
+    chunks, itemsize = a.chunks, a.dtype.itemsize
+    return chain.from_iterable(blocks(region, chunks, itemsize, budget) for region in regions)
 
 
 def _cell_shape(a: Array, b: Array) -> tuple[int, ...]:
