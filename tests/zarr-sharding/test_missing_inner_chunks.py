@@ -68,7 +68,7 @@ def partly_written(store, layout, cached=False):
     return zarr.open(place, config={"missing_chunks": "error"})
 
 
-@pytest.mark.parametrize("layout", sorted(LAYOUTS.keys() - {"compressed"}))
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("cached", [False, True], ids=["", "cache"])
 def test_missing_inner_chunks_are_errors(store, layout, cached, native):
     array = partly_written(store, layout, cached)
@@ -87,14 +87,6 @@ def test_missing_inner_chunks_are_errors(store, layout, cached, native):
             with pytest.raises(MissingChunkError, match=r"c/0/0.*inner chunk \(.*is not stored"):
                 array[selection]
     assert zarr.open(store)[4:8].max() == 0
-
-
-def test_missing_inner_chunks_of_compressed_shards_have_the_fill_value(store, native):
-    array = partly_written(store, "compressed")
-    assert array[1:3, 4].tolist() == [7, 0]
-    store.erase("c/0/0")
-    with pytest.raises(MissingChunkError, match="c/0/0"):
-        array[0, 0]
 
 
 def test_the_message_names_the_inner_chunk_of_a_nested_shard():

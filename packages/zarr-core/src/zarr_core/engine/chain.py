@@ -24,6 +24,7 @@ from zarr_core.engine import codec_calls
 from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import Scratch
 from zarr_core.errors import ChunkDecodeError, CodecChainError, ZarrError, is_ordinary_error, reason
+from zarr_core.interfaces.byte_reader import BufferByteReader
 from zarr_core.interfaces.codec import (
     ArrayRepresentation,
     ArrayToArrayCodec,
@@ -373,6 +374,11 @@ class PreparedCodecChain:
                 raise TypeError(f"inner_codecs returned {chain!r}, not a PreparedCodecChain")
             inner = chain
         self.inner_codecs = inner
+        # If missing inner chunks are errors, only the selected ones of a compressed shard are decoded.
+        self._decompressed: PreparedCodecChain | None = None
+        if inner is not None and self.decoded.missing_is_error and self.bytes_to_bytes:
+            codecs = self._codecs[: -len(self.bytes_to_bytes)]
+            self._decompressed = PreparedCodecChain(codecs, self.decoded)
         self.inner_chunk_nbytes: int | None = (
             self.decoded.nbytes if inner is None else inner.inner_chunk_nbytes
         )
@@ -432,9 +438,13 @@ class PreparedCodecChain:
 
     def decode_into(self, data: Buffer, out: Array, selection: AnySelection | None = None) -> None:
         """Decode a chunk, or the selected elements, into an array of that shape and any strides."""
+        if self._decompressed is not None and self._decompressed.prefers_partial_decode:
+            reader = BufferByteReader(self.decode_bytes(data))
+            part = self.full_selection if selection is None else selection
+            self._decompressed.partial_decode(reader, part, out)
         # Without compression, or if the size is unknown: an array, perhaps of the stored bytes, from
         # which elements are copied.
-        if not self.bytes_to_bytes or self.memory_dtype is None:
+        elif not self.bytes_to_bytes or self.memory_dtype is None:
             array = self.decode(data)
             out[...] = array if selection is None else take(array, selection)
         # The decompressed bytes are the elements of the result, ...

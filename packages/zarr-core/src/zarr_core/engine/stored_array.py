@@ -290,9 +290,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
 
     def _new_reader(self, codecs: PreparedCodecChain) -> ChunkReader:
         store = self.chunk_store
-        is_shard = isinstance(codecs.array_to_bytes, SubchunkCodec)
-        # A compressed shard is decoded as a whole, with inner chunks that are not selected.
-        if self.missing_is_error and is_shard and codecs.prefers_partial_decode:
+        if self.missing_is_error and isinstance(codecs.array_to_bytes, SubchunkCodec):
             return ChunkReader(store, codecs.with_settings(missing_is_error=True))
         supplied = store.traits.chunk_reader  # of a cache, which has no missing inner chunks
         return (supplied and supplied(codecs)) or ChunkReader(store, codecs)

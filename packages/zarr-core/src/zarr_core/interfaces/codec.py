@@ -46,7 +46,7 @@ class ArrayRepresentation:
     missing_is_error : bool
         Whether a codec that divides chunks, such as ``sharding_indexed``, raises
         :class:`zarr_core.errors.MissingChunkError` for a selected inner chunk that is not stored.
-        Only when reading a part: a chunk that is changed may lack inner chunks.
+        Only when reading: a chunk that is changed may lack inner chunks.
     """
 
     shape: tuple[int, ...]

@@ -315,17 +315,29 @@ class LocalStore(Store):
     def _walk(self, keys: list[str], prefixes: list[str]) -> Iterator[str]:
         yield from keys
         while prefixes:
-            keys, more = self.list_dir(prefixes.pop())
+            # By path, which is faster: a directory that becomes a link now shows only its names.
+            prefix = prefixes.pop()
+            keys, more = self._scan(prefix, self._tree.root + prefix)
             yield from keys
             prefixes += more
 
     def list_dir(self, prefix: str) -> Listing:
         check_prefix(prefix)
+        try:
+            directory = OpenDescriptor(self._tree.open_path(prefix, LISTED))
+        except (FileNotFoundError, NotADirectoryError):
+            return [], []
+        except OSError as error:
+            raise self._read_error(prefix, error) from error
+        return self._scan(prefix, directory)
+
+    def _scan(self, prefix: str, directory: str | int) -> Listing:
+        """The keys and prefixes directly below a prefix; warns once of links to other directories."""
         hidden: list[str] = []
         keys: list[str] = []
         prefixes: list[str] = []
         try:
-            with os.scandir(OpenDescriptor(self._tree.open_path(prefix, LISTED))) as entries:
+            with os.scandir(directory) as entries:
                 for entry in entries:
                     name = entry.name
                     if "\\" in name:  # not in a key
