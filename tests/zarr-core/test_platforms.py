@@ -1,6 +1,5 @@
 """Platforms without some features: each is taken away and the stores are used."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -86,31 +85,6 @@ def test_local_store_without(feature, tmp_path):
     assert done.returncode == 0, done.stderr
     left = [file.name for file in tmp_path.rglob("*") if file.name.startswith(".")]
     assert not left
-
-
-# --- the tests of the core, without threads, subprocesses, fcntl and ctypes ---
-
-TESTS = Path(__file__).parent
-CORE = (
-    "array", "array_selections", "attributes", "engine_read", "group", "open", "store_local",
-    "store_local_read", "store_local_links",
-)  # fmt: skip
-"""Files of tests that use every part of the core but no other distribution."""
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-def test_the_tests_of_the_core_without_these_features():
-    paths = os.pathsep.join([str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [
-            sys.executable, "-m", "pytest", "-q", "-p", "taken_away", "-n0", "-p", "no:cacheprovider",
-            *[str(TESTS / f"test_{name}.py") for name in CORE],
-        ],
-        env=os.environ | {"PYTHONPATH": paths, "ZARR_CORE_SLOW_TESTS": ""},
-        cwd=TESTS.parents[1], capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-5000:]
 
 
 # --- the core imported from a zip archive, as programs that are one file contain it ---
