@@ -25,7 +25,8 @@ NAMES = {
     "zarr_core.extension": """
         JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec BasicIndexer
         Buffer BufferByteReader Buffers ByteRange ByteReader BytesToBytesCodec CachingStore Change
-        ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout Codec CodecError CoordinateIndexer DataType Display
+        ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout ChunkObserver
+        Codec CodecError CoordinateIndexer DataType Display
         ExtensionConfigurationError ExtensionDefinition Format GroupMetadata KeyValueStore
         Location MetadataExtension MetadataValidationError NativeExecutor NativePlan NodeNotFoundError
         OrthogonalIndexer

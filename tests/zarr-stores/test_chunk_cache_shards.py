@@ -47,11 +47,13 @@ def store(request, tmp_path):
     )
 
 
-def test_a_shard_is_not_combined_while_it_is_written(store):
+@pytest.mark.parametrize("writer_cache", [None, "same", "another"])
+def test_a_shard_is_not_combined_while_it_is_written(store, writer_cache):
     pool = CachePool(10**6)
     zarr.create_array(store, **SHARD)[...] = full(1)
     reader = zarr.open_array(ChunkCacheStore(store, pool))
-    writer = zarr.open_array(ChunkCacheStore(store, pool), mode="r+")
+    cache = {None: None, "same": pool, "another": CachePool(10**6)}[writer_cache]
+    writer = zarr.open_array(ChunkCacheStore(store, cache) if cache else store, mode="r+")
     for number in (2, 3):
         assert (reader[CHUNK] == number - 1).all()  # kept
         seen = []
@@ -126,10 +128,10 @@ def test_readers_beside_a_writer_see_whole_shards(kind, tmp_path):
         "directory": lambda: LocalStore(tmp_path / "a"),
         "sqlite": lambda: SQLiteStore(tmp_path / "a.sqlite"),
     }
-    store = ChunkCacheStore(made[kind](), 10**6)
+    store = made[kind]()
     writer = zarr.create_array(store, **SHARD)
     writer[...] = full(0)
-    cached = zarr.open_array(store)
+    cached = zarr.open_array(ChunkCacheStore(store, 10**6))
     stop = threading.Event()
 
     def read(_):

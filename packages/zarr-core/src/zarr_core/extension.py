@@ -23,6 +23,7 @@ _NAMES = {
     "zarr_core.interfaces.chunk_grid": "ChunkAxis ChunkGrid",
     "zarr_core.interfaces.chunk_key_encoding": "ChunkKeyEncoding",
     "zarr_core.interfaces.chunk_memory_layout": "ChunkMemoryLayout",
+    "zarr_core.interfaces.chunk_observer": "ChunkObserver",
     "zarr_core.interfaces.codec": (
         "ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec BytesToBytesCodec Codec "
         "PartialDecodeCodec PartialEncodeCodec SubchunkCodec"

@@ -30,6 +30,7 @@ from zarr_core.interfaces.chunk_grid import ChunkAxis as ChunkAxis
 from zarr_core.interfaces.chunk_grid import ChunkGrid as ChunkGrid
 from zarr_core.interfaces.chunk_key_encoding import ChunkKeyEncoding as ChunkKeyEncoding
 from zarr_core.interfaces.chunk_memory_layout import ChunkMemoryLayout as ChunkMemoryLayout
+from zarr_core.interfaces.chunk_observer import ChunkObserver as ChunkObserver
 from zarr_core.interfaces.codec import ArrayRepresentation as ArrayRepresentation
 from zarr_core.interfaces.codec import ArrayToArrayCodec as ArrayToArrayCodec
 from zarr_core.interfaces.codec import ArrayToBytesCodec as ArrayToBytesCodec

@@ -11,6 +11,7 @@ elements of one chunk after the other, in one of two ways:
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
 from functools import lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ import numpy as np
 
 from zarr_core.engine.scratch import Scratch
 from zarr_core.errors import CodecError, StoreError, unconfirmed_note
+from zarr_core.interfaces.chunk_observer import changing, observers
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.interfaces.store import to_bytes
 from zarr_core.selection.projection import project, put
@@ -131,15 +133,16 @@ def write(
     """
     if not value.size:
         return
-    try:
-        _write_chunks(stored, selection, value, fields)
-    except INTERRUPTS as interrupt:
-        # Which of the chunks are stored is not known: threads were left that still send some.
-        chunks = islice(project(selection, stored.axes), MAX_INTERRUPTED)
-        keys = tuple(stored.chunk_key(chunk.chunk_coords) for chunk in chunks)
-        interrupt.unconfirmed = keys  # type: ignore[union-attr]  # as errors have
-        interrupt.add_note(unconfirmed_note(keys))
-        raise
+    with changing(stored.chunk_store, stored.prefix) if observers else nullcontext():
+        try:
+            _write_chunks(stored, selection, value, fields)
+        except INTERRUPTS as interrupt:
+            # Which of the chunks are stored is not known: threads were left that still send some.
+            chunks = islice(project(selection, stored.axes), MAX_INTERRUPTED)
+            keys = tuple(stored.chunk_key(chunk.chunk_coords) for chunk in chunks)
+            interrupt.unconfirmed = keys  # type: ignore[union-attr]  # as errors have
+            interrupt.add_note(unconfirmed_note(keys))
+            raise
 
 
 def _write_chunks(

@@ -10,6 +10,7 @@ from zarr_core.formats.key_order import key_order
 from zarr_core.formats.unmanaged_keys import check_unmanaged_keys
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.store_path import opened_store
+from zarr_core.interfaces.chunk_observer import forget_chunks
 from zarr_core.location import Location
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def erase_node(format_: Format, store: Store, path: str) -> None:
     key_order(format_).erase_documents(store, keys)
     for prefix in prefixes:
         store.erase_prefix(prefix)
+        forget_chunks(store, prefix)
 
 
 def is_stored(format_: Format, store: Store, path: str) -> bool:

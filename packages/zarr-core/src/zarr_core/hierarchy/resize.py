@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.errors import StoreCapabilityError
+from zarr_core.interfaces.chunk_observer import forget_chunks
 from zarr_core.interfaces.codec import SubchunkCodec
 from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.registry.overrides import override_extensions
@@ -154,6 +155,7 @@ def clear_beyond(array: StoredArray, new: StoredArray) -> None:
 
     store = array.chunk_store
     store.erase_values(array.chunk_key(chunk) for box in beyond for chunk in chunks_in(box))
+    forget_chunks(store, array.prefix)
     for dimension, part, edge in cut:
         for chunk in chunks_in(edge):
             if stored is not None or store.exists(array.chunk_key(chunk)):

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
+
+from zarr_core.extension import ChunkObserver
 
 from zarr_stores.cache.caching_store import MemoryCachingStore, StoreCache
 from zarr_stores.cache.chunk_reader import CachedChunkReader
 from zarr_stores.cache.pool import CacheInfo, CachePool, KnownGeneration
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from zarr_core.extension import Store
 
     from zarr_stores.cache.pool import Changes
@@ -38,8 +43,9 @@ class ChunkCacheStore(MemoryCachingStore):
 
     Notes
     -----
-    Changes that are made through this object, or another with its pool, are visible immediately.
-    Other changes are visible after the next comparison, or after :meth:`invalidate`.
+    Changes that are made through this object, or by arrays and groups of this process, are visible
+    immediately.  Changes that others make, or programs that use another store object directly, are
+    visible after the next comparison, or after :meth:`invalidate`.
 
     Chunks are decoded once for all threads that need them.  Missing chunks are not kept.  Other
     values, such as metadata, are not cached; for these, wrap an
@@ -78,7 +84,7 @@ class ChunkCacheStore(MemoryCachingStore):
         )
 
 
-class DecodedChunks(StoreCache):
+class DecodedChunks(StoreCache, ChunkObserver):
     """The decoded chunks of one store in a pool.
 
     The name of a part distinguishes the chunks of a shard, and the codecs that decoded them.
@@ -90,9 +96,10 @@ class DecodedChunks(StoreCache):
         max_bytes: int | CachePool | None,
         check: Literal["never", "generation"] | float,
     ) -> None:
-        super().__init__(store, max_bytes, check, kind="chunk ")
+        StoreCache.__init__(self, store, max_bytes, check, kind="chunk ")
         # The generation of a file costs little: parts of two values are never combined.
         self._has_files = store.traits.files is not None
+        ChunkObserver.__init__(self)
 
     def __eq__(self, other: object) -> bool:
         """Whether a cache has the same chunks, so that it sees the same changes."""
@@ -136,3 +143,12 @@ class DecodedChunks(StoreCache):
             return changes, expected
         self.pool.forget(self.prefix + key)
         return None
+
+    def begin_change(self, store: Store, prefix: str) -> Callable[[], None] | None:
+        # A store with this cache tells it of changes.
+        is_own = isinstance(store, ChunkCacheStore) and store.cache == self
+        if is_own or store != self._store:
+            return None
+        changes = ExitStack()
+        changes.enter_context(self.changing_below(prefix))
+        return changes.close
