@@ -168,9 +168,9 @@ def test_a_block_restores_only_what_it_changed(config):
 
 @pytest.mark.parametrize("run", [in_thread, lambda function: function()])
 def test_a_block_keeps_what_was_set_since(config, run):
-    with config.set(fallback="error", native="off"):
-        run(lambda: config.set(fallback="use"))
-    assert config.settings == Settings(fallback="use")
+    with config.set(native="off", fallback="use"):
+        run(lambda: config.set(native="require"))
+    assert config.settings == Settings(native="require")
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.engine.native import native_reason_against
+from zarr_core.errors import ExtensionError
 from zarr_native.executor import Executor
 
 SHARDING = {
@@ -136,6 +137,12 @@ def test_a_codec_of_another_class_has_no_plan(tmp_path):
 
 def test_settings(tmp_path):
     zarr.create_array(tmp_path, data=np.arange(4), chunks=2, filters=[DELTA])
+    with zarr.config.set(native="require"):
+        array = zarr.open_array(tmp_path, mode="r+")
+        with pytest.raises(ExtensionError, match=r'"require".*array -> array codec .*"auto"'):
+            array[...]
+        with pytest.raises(ExtensionError, match="require"):
+            array[...] = np.arange(4)
     with zarr.config.set(native="off"):
         off = zarr.open_array(tmp_path)
         assert off.info["Native"] == 'no: the setting native is "off"'

@@ -151,7 +151,7 @@ def run_program(program, *arguments):
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "ZARR_CORE_THREADS": "3"},
+        env={**os.environ, "ZARR_CORE_THREADS": "3", "ZARR_CORE_NATIVE": "require"},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -57,9 +57,9 @@ class Settings:
     disabled_plugins : frozenset of str
         Distributions whose extensions and hooks are not used; ``"*"`` for all except zarr-core.
         Environment: ``ZARR_CORE_DISABLE_PLUGINS="a,b"``.
-    native : {"auto", "off"}
-        Whether compiled code processes the chunks of arrays that are opened from now on, where it
-        can; or never.
+    native : {"auto", "off", "require"}
+        Whether compiled code processes the chunks of arrays that are opened from now on: where it
+        can, never, or always, so that reading or writing any other array is an error.
         Environment: ``ZARR_CORE_NATIVE``.
     max_metadata_nbytes : int, optional
         Maximum size of a metadata document in bytes (by default 256 MiB), including consolidated
@@ -86,7 +86,7 @@ class Settings:
     default_compressors: Any = "auto"
     reserved_names: Literal["error", "warn"] = "error"
     disabled_plugins: frozenset[str] = frozenset()
-    native: Literal["auto", "off"] = "auto"
+    native: Literal["auto", "off", "require"] = "auto"
     max_metadata_nbytes: int | None = 1 << 28
     encoded_slack_nbytes: int | None = 1 << 24
     remote_memory_nbytes: int = 3 << 23
@@ -245,7 +245,7 @@ _RULES: dict[str, _Rule] = {
     "fallback": _one_of("error", "warn", "use"),
     "missing_chunks": _one_of("fill", "error"),
     "reserved_names": _one_of("error", "warn"),
-    "native": _one_of("auto", "off"),
+    "native": _one_of("auto", "off", "require"),
     "disabled_plugins": (
         "a collection of names of distributions, such as {'zarr-codecs'}",
         lambda value: isinstance(value, Collection) and not isinstance(value, str),

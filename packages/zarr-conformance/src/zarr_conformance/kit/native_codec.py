@@ -150,7 +150,7 @@ class NativeCodecTests(BytesToBytesCodecTests):
         for shards in (None, (32, 32)):
             path = tmp_path / f"shards-{shards is not None}"
             arguments = self.arguments(configuration, "bytes")
-            with zarr.config.set(native="auto", threads=3):
+            with zarr.config.set(native="require", threads=3):
                 array = zarr.create_array(
                     path, shape=data.shape, dtype=data.dtype, chunks=8, shards=shards, **arguments
                 )

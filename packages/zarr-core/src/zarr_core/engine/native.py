@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-# must_understand=False: a missing extension is not an error.
+# must_understand=False: a missing extension is not an error, except for the setting "require".
 _DEFINITION = ExtensionDefinition("default", must_understand=False)
 
 
@@ -36,17 +36,27 @@ def native_reason_against(array: Any) -> str:
 
 
 def native_plan(array: Any) -> NativePlan | None:
-    """The plan of an array; None if Python processes its chunks."""
-    if "native" not in discovery.scan() and not array.extensions:  # as fast as possible
+    """The plan of an array; None if Python processes its chunks, which can be an error."""
+    is_required = config.settings.native == "require"
+    is_available = "native" in discovery.scan() or array.extensions
+    if not is_available and not is_required:  # as fast as possible
         return None
     try:
         plan = _plan_or_reason(array)
     except ExtensionError as error:
+        if is_required:
+            raise
         warn_once(f"{error}; chunks are processed in Python")
         return None
     if not isinstance(plan, str):
         return plan
     log("native", "%s: chunks are processed in Python: %s", array.location, plan)
+    if is_required:
+        raise ExtensionError(
+            f'{array.location}: the setting native is "require", but the chunks of this array '
+            f"cannot be processed by compiled code: {plan}. Set native to "
+            '"auto" to process them in Python'
+        )
     return None
 
 
