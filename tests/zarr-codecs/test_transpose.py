@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_codecs.transpose import TransposeCodec
-from zarr_core.extension import (
-    ArrayRepresentation,
-)
+from zarr_core.extension import ArrayRepresentation, BasicIndexer
 
 SHAPE = (2, 3, 4)
 ARRAY = np.arange(24).reshape(SHAPE)
@@ -17,6 +15,12 @@ def test_never_copies():
     encoded = codec.encode(ARRAY, None)
     assert np.shares_memory(encoded, ARRAY)
     assert np.shares_memory(codec.decode(encoded, None), ARRAY)
+
+
+def test_no_dimensions():
+    codec = TransposeCodec([])
+    assert codec.encode(np.array(7), None) == 7
+    assert codec.encoded_part(BasicIndexer(()), np.array(7))[0] == BasicIndexer(())
 
 
 def test_keeps_the_rest_of_the_representation():

@@ -132,7 +132,7 @@ def test_handles_that_do_not_know_of_each_other():
     assert one[...].tolist() == other[...].tolist() == expected
     assert one.metadata.chunk_grid.configuration["chunk_shapes"] == [[1, 4, 2, 3, 9, 2]]
     assert one.chunks == ((1, 4, 2, 3, 9, 2),)
-    assert "chunks=((1, 4, 2, 3, 9, ... 6 in all),)" in repr(one)
+    assert "chunks=(varied,)" in repr(one)
     assert zarr.empty_like(one).metadata.chunk_grid == one.metadata.chunk_grid
 
 
