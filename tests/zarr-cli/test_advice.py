@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from markdown_pages import ROOT
 from zarr_cli.advice import PHRASES, to_command_line
+from zarr_core.known_extensions import FORMAT_EXTENSIONS
 
 LIBRARIES = ("core", "transfer", "import", "stores", "formats", "display", "grids")
 PYTHON = re.compile(
@@ -36,7 +37,7 @@ OTHER_CALLS = (
 @cache
 def messages():
     """Return the texts of the libraries that can be messages, with their files."""
-    found = []
+    found = [(Path("known_extensions.json"), text) for text in FORMAT_EXTENSIONS.values()]
     for name in LIBRARIES:
         for file in (ROOT / f"packages/zarr-{name}/src").rglob("*.py"):
             tree = ast.parse(file.read_text())

@@ -195,9 +195,9 @@ class DatasetStore(_xarray.ZarrStore):
             listing = ", ".join(f"{name!r}: {length}" for name, length in sorted(lengths.items()))
             raise ZarrError(
                 f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
-                f"{self.rules.append_dim!r}: its arrays differ in length ({listing}), because an "
-                "append was interrupted; resize() them to one length. If another process appends "
-                "now, try again when it has ended, or use Appender"
+                f"{self.rules.append_dim!r}: its arrays differ in length ({listing}), because another "
+                "process appends now, or an append was interrupted; try again, or use Appender. If "
+                "no other process appends, resize() them to one length"
             )
         encoded, encoded_attributes = self._encode(variables, attributes, existing)
         return self._plans(encoded, existing, explicit), encoded_attributes
