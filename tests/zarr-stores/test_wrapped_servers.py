@@ -116,14 +116,6 @@ def test_an_archive_in_a_bucket(store, direct, proxy, tmp_path):
     assert np.array_equal(root["plain"][...], DATA)
 
 
-def test_an_archive_on_a_web_server(http_server, tmp_path):
-    archived(http_server.root / "a.zip")
-    with ObjectStore.from_url(http_server.url) as store:
-        root = zarr.open_group(ZipStore((store, "a.zip")), mode="r")
-        assert np.array_equal(root["plain"][...], DATA)
-        assert np.array_equal(root["sharded"][::9, 4], DATA[::9, 4])
-
-
 def test_groups_on_a_web_server_are_listed_by_consolidated_metadata(http_server):
     root = zarr.create_group(zarr.LocalStore(http_server.root / "c.zarr"))
     root.create_group("x").create_array("y", data=DATA[:2])
