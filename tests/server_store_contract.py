@@ -15,7 +15,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import zarr_core as zarr
 from database_contract import DatabaseContract, program
 from servers.faults import drop, reset, truncate
 from waits import PATIENCE, eventually, wait_until
@@ -256,15 +255,6 @@ class ServerStoreContract(DatabaseContract):
             assert bytes(reader.read(500_000, 5)) == new[:5]
             assert bytes(reader.read(0, 5)) == new[:5]
 
-    def test_a_shard_is_read_and_changed_in_parts(self, store):
-        values = np.random.default_rng(2).integers(0, 1000, (400, 400), dtype="int32")
-        array = zarr.create_array(
-            store, data=values, chunks=(20, 20), shards=(400, 400), compressors=None
-        )
-        assert np.array_equal(array[100:140, ::7], values[100:140, ::7])
-        array[5, 5] = values[5, 5] = -1
-        assert np.array_equal(zarr.open_array(store, mode="r")[...], values)
-
     def test_processes_may_end_without_closing(self, store):
         store.set("k", bytes(200_000))
         code = program(LEAVE, pickle.dumps(store).hex())
@@ -410,19 +400,3 @@ class ServerStoreContract(DatabaseContract):
             assert bytes(place.get("k")) == b"slow" * 300_000
             assert time.monotonic() - began > SILENCE
             place.close()
-
-    def test_connections_that_break_are_replaced(self, store, proxy_before, server):
-        proxy = proxy_before(server, "tcp")
-        place = self.at(unique(), proxy)
-        place.set("k", b"v" * 300_000)
-        reader = place.open_value("k", ByteRange(0, 10))
-        proxy.break_connections()
-        assert bytes(place.get("k")) == b"v" * 300_000
-        with reader, suppress(ValueReplacedError):
-            assert bytes(reader.read(200_000, 3)) == b"vvv"
-        proxy.break_connections()
-        place.set("k", b"w")
-        proxy.break_connections()
-        place.update("k", lambda reader: b"updated")
-        assert bytes(place.get("k")) == b"updated"
-        place.close()

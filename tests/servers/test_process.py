@@ -76,18 +76,6 @@ def test_nothing_of_a_server_is_left(end, own_server):
     assert not health.accepts(server.port)
 
 
-def test_a_server_starts_again_with_its_port_and_its_data(own_server):
-    server = own_server(StubbornServer)
-    port = server.port
-    (server.data / "file").write_text("kept")
-    server.restart()
-    assert server.port == port
-    assert health.serves(port, "/file")
-    assert server.tail().count("at your service") == 2
-    server.close()
-    assert not server.directory.exists()
-
-
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
@@ -99,15 +87,6 @@ def test_a_failed_start_reports_the_reason(kind, message, own_server, monkeypatc
     monkeypatch.setattr(process, "ATTEMPTS", 2)
     with pytest.raises(ServerFailed, match=message):
         own_server(kind)
-
-
-def test_a_frozen_server_answers_later(own_server, monkeypatch):
-    server = own_server(StubbornServer)
-    with server.frozen(), monkeypatch.context() as hasty:
-        assert health.accepts(server.port)
-        hasty.setattr(health, "PATIENCE", 0.2)
-        assert not health.serves(server.port, "/")
-    assert health.serves(server.port, "/")
 
 
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])

@@ -55,16 +55,6 @@ def test_a_variable_hides_all_servers(monkeypatch):
         browser.need_browser()
 
 
-def test_directories_of_daemons_are_searched(tmp_path, monkeypatch):
-    monkeypatch.delenv(places.NO_SERVERS, raising=False)
-    program = tmp_path / "some-daemon"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    assert places.system("no-such-daemon", "some-daemon") is None
-    monkeypatch.setattr(places, "DAEMONS", (str(tmp_path),))
-    assert places.system("no-such-daemon", "some-daemon") == program
-
-
 @pytest.mark.parametrize("asked", ["", "1"])
 def test_without_a_browser_the_reason_says_how_to_install_it(nothing, asked, monkeypatch):
     monkeypatch.setenv(requirement.REQUIRED, asked or "0")

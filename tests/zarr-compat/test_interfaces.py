@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 
 def run(code, cwd):
     """Run a program with zarr-core as ``zarr`` in a process of its own."""
@@ -86,26 +84,3 @@ async def read():
 print(asyncio.run(read()), zarr.Array[int] is not None)
 """
     assert program(code) == "([3, 4], (2, 2), ['a']) True"
-
-
-def test_programs_read_what_others_wrote(tmp_path):
-    """The real zarr-python and TensorStore read the arrays."""
-    code = """
-import numpy as np, zarr
-group = zarr.open_group("a.zarr", mode="w", attributes={"k": 1})
-group.create_array("x", data=np.arange(12).reshape(3, 4), chunks=(2, 2), shards=(4, 4))
-zarr.consolidate_metadata("a.zarr")
-"""
-    run("import warnings; warnings.simplefilter('ignore')\n" + code, tmp_path)
-    import numpy as np
-    import zarr
-
-    group = zarr.open_group(tmp_path / "a.zarr", mode="r")
-    assert group.attrs["k"] == 1
-    assert group.metadata.consolidated_metadata is not None
-    np.testing.assert_array_equal(group["x"][:], np.arange(12).reshape(3, 4))
-    tensorstore = pytest.importorskip("tensorstore")
-    spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/a.zarr/x"}
-    np.testing.assert_array_equal(
-        tensorstore.open(spec).result().read().result(), np.arange(12).reshape(3, 4)
-    )

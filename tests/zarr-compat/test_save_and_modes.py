@@ -39,12 +39,6 @@ def test_save_in_version_2(tmp_path, word):
     assert sorted(path.name for path in tmp_path.rglob(".z*")) == [".zarray", ".zarray", ".zgroup"]
 
 
-def test_save_to_zip(tmp_path):
-    for number in range(2):
-        zarr.save(f"{tmp_path}/a.zip", a=np.array([number]))
-    assert zarr.load(f"{tmp_path}/a.zip")["a"].tolist() == [1]
-
-
 def test_save_raises_before_anything_is_removed(tmp_path):
     zarr.save(tmp_path / "a", a=np.arange(3))
     with pytest.raises(ValueError, match="at least one array"):

@@ -66,17 +66,6 @@ def test_views_cannot_be_written(tmp_path):
         assert memoryview(store.get_partial_values([("k", ByteRange(0, 4))])[0]).readonly
 
 
-def test_changes_of_others_are_visible_after_invalidation(inner):
-    inner.set("k", b"old")
-    store = LRUCacheStore(inner, 1000)
-    assert store.get("k") == b"old"
-    inner.set("k", b"newer")
-    inner.set("n", b"")
-    assert store.get("k") == b"old"
-    store.invalidate()
-    assert store.get("k") == b"newer"
-
-
 def test_listings_and_sizes_are_not_cached(inner):
     inner.set("k", b"old")
     store = LRUCacheStore(inner, 1000)

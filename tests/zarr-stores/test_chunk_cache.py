@@ -204,16 +204,6 @@ def test_a_new_array_at_the_same_location_is_not_confused():
     assert group["x"][...].tolist() == [0] * 10
 
 
-def test_chunks_of_two_generations_are_not_mixed(tmp_path):
-    layout = {"chunks": (8, 8), "shards": (32, 24)}
-    zarr.create_array(tmp_path / "a", data=DATA, **layout)
-    array = zarr.open_array(ChunkCacheStore(LocalStore(tmp_path / "a"), 10**6, "generation"))
-    assert np.array_equal(array[:8, :8], DATA[:8, :8])
-    zarr.create_array(tmp_path / "b", data=DATA + 1, **layout)
-    (tmp_path / "b/c/0/0").rename(tmp_path / "a/c/0/0")
-    assert np.array_equal(array[:32, :24], DATA[:32, :24] + 1)
-
-
 @pytest.mark.parametrize(
     "count", [800, pytest.param(100_000, marks=pytest.mark.slow)], ids=["some", "all"]
 )

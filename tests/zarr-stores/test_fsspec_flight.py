@@ -219,20 +219,6 @@ def test_s3_round_trips_with_zarr_python(s3, tmp_path):
         assert np.array_equal(found[...], VALUES)
 
 
-@pytest.mark.parametrize("cache", ["simplecache", "blockcache"])  # others: test_fsspec_caches.py
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_s3_through_caches(s3, tmp_path, cache):
-    options, bucket = s3
-    url = f"s3://{bucket}{tmp_path}"
-    zarr.create_array(f"fsspec+{url}", data=VALUES, chunks=(5, 20), storage_options=options)
-    array = zarr.open(f"{cache}::{url}", mode="r", storage_options={"s3": options})
-    assert array.store.max_concurrency == (64 if cache == "simplecache" else None)
-    assert np.array_equal(array[...], VALUES)
-    fsspec.filesystem("s3", **options).rm(f"{bucket}{tmp_path}/c", recursive=True)
-    if cache != "blockcache":
-        assert np.array_equal(array[...], VALUES)
-
-
 def test_s3_is_never_stale(s3, tmp_path):
     options, bucket = s3
     theirs = fsspec.filesystem("s3", **options)

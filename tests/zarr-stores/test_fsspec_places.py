@@ -7,7 +7,6 @@ import zipfile
 
 import numpy as np
 import pytest
-import zarr as zarr_python
 import zarr_core as zarr
 from loopback import serving
 from zarr_core.errors import (
@@ -174,26 +173,6 @@ def test_a_cached_file_that_came_in_part_is_fetched_again(tmp_path, monkeypatch)
     assert store.get("k") == b"0123456789"
 
 
-def test_references(tmp_path):
-    (tmp_path / "data.bin").write_bytes(bytes(100) + VALUES.tobytes())
-    write({})
-    document = {}
-    zarr.create_array(
-        document, shape=VALUES.shape, dtype="int32", chunks=VALUES.shape, compressors=None
-    )
-    references = {
-        "zarr.json": document["zarr.json"].decode(),
-        "c/0/0": [f"file://{tmp_path}/data.bin", 100, VALUES.nbytes],
-    }
-    array = zarr.open(
-        "reference://", mode="r", storage_options={"fo": references, "remote_protocol": "file"}
-    )
-    assert np.array_equal(array[...], VALUES)
-    assert array.store.read_only
-    mapper = fsspec.get_mapper("reference://", fo=references, remote_protocol="file")
-    assert np.array_equal(zarr.open(mapper, mode="r")[2:4, 3], VALUES[2:4, 3])
-
-
 # --- unsupported URLs ---
 
 
@@ -274,24 +253,6 @@ def test_no_secret_is_shown_or_pickled(caplog):
 
 
 # --- with zarr-python ---
-
-
-def test_hierarchies_of_one_are_read_by_the_other(tmp_path):
-    url = f"memory://{tmp_path}/ours"
-    write(f"fsspec+{url}")
-    theirs = zarr_python.storage.FsspecStore.from_url(url, read_only=True)
-    root = zarr_python.open_group(theirs, mode="r")
-    assert root.attrs["title"] == "x"
-    assert np.array_equal(root["a/field"][...], VALUES)
-    assert np.array_equal(root["sharded"][...], VALUES)
-
-    url = f"memory://{tmp_path}/theirs"
-    root = zarr_python.create_group(zarr_python.storage.FsspecStore.from_url(url))
-    for path in ("a/field", "sharded"):
-        layout = {"shards": (10, 20)} if path == "sharded" else {}
-        array = root.create_array(path, shape=VALUES.shape, dtype="int32", chunks=(5, 5), **layout)
-        array[...] = VALUES
-    check(f"fsspec+{url}")
 
 
 # --- file systems that rename files ---

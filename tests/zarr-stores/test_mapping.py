@@ -1,12 +1,9 @@
 """Mappings of other libraries as stores."""
 
-from collections.abc import MutableMapping
-
 import numpy as np
 import pytest
 import zarr_core as zarr
 from store_contract import StoreContract
-from zarr_core.errors import StoreError
 from zarr_core.stores.memory import MemoryStore
 
 VALUES = np.arange(600, dtype="int32").reshape(30, 20)
@@ -33,50 +30,6 @@ def test_zict(tmp_path):
     write_and_read(
         zict.Buffer({}, zict.File(str(tmp_path / "more")), n=2000, weight=lambda k, v: len(v))
     )
-
-
-class InHDF5(MutableMapping):
-    """Values as datasets of bytes below their keys."""
-
-    def __init__(self, file):
-        self.file = file
-
-    def __getitem__(self, key):
-        return self.file[f"{key}/value"][...]
-
-    def __setitem__(self, key, value):
-        self.file.pop(f"{key}/value", None)
-        self.file[f"{key}/value"] = np.frombuffer(value, "uint8")
-
-    def __delitem__(self, key):
-        del self.file[f"{key}/value"]
-
-    def __contains__(self, key):
-        return f"{key}/value" in self.file
-
-    def __iter__(self):
-        found = []
-        self.file.visit(found.append)
-        return (name.removesuffix("/value") for name in found if name.endswith("/value"))
-
-    def __len__(self):
-        return len(list(iter(self)))
-
-
-@pytest.fixture
-def hdf5(tmp_path):
-    h5py = pytest.importorskip("h5py")
-    with h5py.File(tmp_path / "x.h5", "w") as file:
-        yield file
-
-
-def test_an_adapter_of_hdf5(hdf5):
-    write_and_read(InHDF5(hdf5))
-
-
-def test_hdf5_itself_is_a_mapping_but_takes_no_values(hdf5):
-    with pytest.raises(StoreError, match="the mapping failed"):
-        MemoryStore(hdf5).set("k", b"\0binary\0")
 
 
 class TestZict(StoreContract):

@@ -265,6 +265,7 @@ def test_a_server_without_parts_is_asked_for_them_once(plain_http_server, proxy_
     with store.open_value("value", ByteRange(-3)) as reader:
         assert bytes(reader.read(95, 3)) == b"_`a"
     assert asked(proxy) == [("GET", ""), ("GET", "")]
+    assert reader.generation == store.generation("value")
 
 
 # --- new nodes ---

@@ -25,6 +25,7 @@ URLS = [
     f"zip://::https://user:{SECRET}@127.0.0.1:1/a.zip",
     f"reference::https://user:{SECRET}@127.0.0.1:1/r.json?sig={SECRET}",
     f"simplecache::https://user:{SECRET}@127.0.0.1:1/a",
+    f"http://user:{SECRET}@127.0.0.1:1/a.zip?token={SECRET}|nonsense:b|zarr3:",
 ]
 FEW_TRIES = {"retry_config": {"max_retries": 0, "retry_timeout": 1}}
 

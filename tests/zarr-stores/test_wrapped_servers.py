@@ -48,14 +48,6 @@ def test_a_shard_that_is_held_in_memory_is_not_asked_for(store, sharded, proxy):
     assert np.array_equal(array[...], DATA + 1)
 
 
-def test_a_replaced_shard_is_read_again(store, sharded, proxy):
-    array = zarr.open_array(ChunkCacheStore(store, 10**8), mode="r")
-    assert np.array_equal(array[5], DATA[5])
-    sharded[...] = DATA + 1
-    assert np.array_equal(array[9], DATA[9] + 1)
-    assert np.array_equal(array[5], DATA[5] + 1)
-
-
 def test_a_checked_cache_in_memory_requests_only_versions(store, sharded, proxy):
     array = zarr.open_array(ChunkCacheStore(store, 10**8, check="generation"), mode="r")
     assert np.array_equal(array[3:40:5, 7], DATA[3:40:5, 7])
@@ -114,14 +106,6 @@ def test_an_archive_in_a_bucket(store, direct, proxy, tmp_path):
     assert len(methods(proxy)) == 17  # document, sixteen chunks
     direct.set("a/b.zip", archived(tmp_path / "b.zip"))
     assert np.array_equal(root["plain"][...], DATA)
-
-
-def test_an_archive_on_a_web_server(http_server, tmp_path):
-    archived(http_server.root / "a.zip")
-    with ObjectStore.from_url(http_server.url) as store:
-        root = zarr.open_group(ZipStore((store, "a.zip")), mode="r")
-        assert np.array_equal(root["plain"][...], DATA)
-        assert np.array_equal(root["sharded"][::9, 4], DATA[::9, 4])
 
 
 def test_groups_on_a_web_server_are_listed_by_consolidated_metadata(http_server):

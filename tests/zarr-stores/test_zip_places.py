@@ -74,7 +74,8 @@ def archive():
         for key, value in VALUES.items():
             method = zipfile.ZIP_DEFLATED if key.startswith("deflated") else zipfile.ZIP_STORED
             writer.writestr(key, value, method)
-        writer.writestr("../x", b"way out")
+        for name in ("../x", "/abs", "a/../../y"):
+            writer.writestr(name, b"way out")
         writer.comment = b"a comment"
     return file.getvalue()
 

@@ -1,8 +1,6 @@
 """Metadata and arguments that new arrays are created with, and that existing ones must have."""
 
 import pickle
-import subprocess
-import sys
 
 import numcodecs
 import numpy as np
@@ -330,23 +328,6 @@ def test_the_verdict_is_not_that_of_an_earlier_array():
         with pytest.raises(MetadataMismatchError) as caught:
             zarr.open_array(second.store, **arguments)
         assert [p.pointer for p in caught.value.problems] == ["/attributes/a", "/shape"]
-
-
-# --- cost ---
-
-
-def test_opening_without_expectations_does_not_import_comparisons():
-    program = (
-        "import sys, zarr_core as zarr\n"
-        "store = zarr.create_array(shape=4).store\n"
-        "zarr.open(store), zarr.open_array(store, 'r')\n"
-        "print([name for name in sys.modules if name.startswith('zarr_')])"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert "array_metadata" in run.stdout
-    assert "zarr_transfer" not in run.stdout
 
 
 # --- assumed metadata ---

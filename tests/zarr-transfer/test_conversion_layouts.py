@@ -140,17 +140,3 @@ def test_arrays_of_groups_that_do_not_fit_are_named():
     dest = zarr.MemoryStore()
     convert(source, dest, chunks=(2, 2), on_error="skip")
     assert sorted(path for path, _ in zarr.open(dest).members(max_depth=None)) == ["a", "b"]
-
-
-@pytest.mark.parametrize("budget", [1, 1000, 10**6])
-def test_each_chunk_is_decoded_as_seldom_as_memory_allows(budget, monkeypatch):
-    source = CountingStore(zarr.MemoryStore())
-    zarr.create_array(source, data=np.ones((64, 64)), chunks=(1, 64), compressors=None)
-    source.calls.clear()
-    monkeypatch.setattr(copy_elements, "BUFFER", budget)
-    convert(source, zarr.MemoryStore(), chunks=(64, 1))
-    reads = [key for key in source.keys("get", "get_limited", "open_value") if key.startswith("c/")]
-    columns = max(1, budget // 8 // 64)
-    assert len(reads) <= 64 * -(-64 // min(columns, 64)) * (2 if 1 < columns < 64 else 1)
-    if budget >= 64 * 64 * 8 * 2:
-        assert sorted(reads) == sorted(set(reads))

@@ -110,11 +110,8 @@ def test_groups_that_lead_to_the_destination_are_created():
         convert(source["x"], dest, dest_path="far/y")
 
 
-def test_overlaps_are_rejected():
+def test_a_group_is_converted_to_a_place_beside_it():
     source = hierarchy()
-    for dest_path in ("g/copy", "g"):
-        with pytest.raises(ConversionError, match="overlap"):
-            convert(source, dest_path=dest_path)
     convert(source["g"], dest_path="h")
     assert np.array_equal(source["h/y"][...], source["g/y"][...])
 

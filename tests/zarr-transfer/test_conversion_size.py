@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 import pytest
@@ -89,15 +88,6 @@ def test_decoding_takes_little_memory(layout, source, tmp_path):
     assert same(source, zarr.open(tmp_path / "new.zarr"))
 
 
-@on_linux
-@pytest.mark.slow
-def test_a_gigabyte_gets_other_shards_in_a_quarter_of_its_memory(tmp_path):
-    array = make(tmp_path / "old.zarr", 1024)
-    _, peak, _ = run(tmp_path / "old.zarr", tmp_path / "new.zarr", RESHARDING)
-    assert peak < 256
-    assert same(array, zarr.open(tmp_path / "new.zarr"))
-
-
 def chunk_keys(store):
     return [key for key in store.keys() if key.rsplit("/", 1)[-1][:1].isdigit()]  # noqa: SIM118 - of calls, it is no mapping
 
@@ -115,14 +105,3 @@ def test_documents_are_written_without_looking_at_chunks():
     assert store.count("list_prefix") == 0
     assert store.count() < 20
     assert zarr.open(store, zarr_format=3)[5, 5] == 1
-
-
-@pytest.mark.slow
-def test_a_gigabyte_of_version_2_becomes_version_3_in_a_second(tmp_path):
-    array = make(tmp_path / "old.zarr", 1024, zarr_format=2, compressors=None)
-    store = CountingStore(zarr.LocalStore(tmp_path / "old.zarr"))
-    start = process_time()
-    convert(store)
-    assert process_time() - start < 1
-    assert not chunk_keys(store)
-    assert same(array, zarr.open(tmp_path / "old.zarr", zarr_format=3))

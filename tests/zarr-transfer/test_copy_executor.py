@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.errors import NodeExistsError
 from zarr_core.threads import in_one_thread, parallel_for
 from zarr_transfer import Budget, CopyExecutor, ElementsDifferError
 from zarr_transfer.rechunk import _OVERHEAD
@@ -100,25 +99,11 @@ def test_tasks_verify_and_convert_elements(source, tmp_path):
         zarr.copy(large, tmp_path / "small", dtype="u1", **options)
 
 
-def test_chunks_of_another_layout_are_not_a_part_of_it(source, tmp_path):
-    array = source["x"]
-    with pytest.raises(Interrupted):
-        zarr.copy(array, tmp_path / "copy", executor=Packed(7, ONE_CHUNK), chunks=(2, 3))
-    copy = zarr.copy(array, tmp_path / "copy", executor=Packed(), chunks=(5, 5))
-    assert np.array_equal(copy, array)
-    assert sorted(copy.store.list()) == ["c/0/0", "c/0/1", "c/1/0", "c/1/1", "zarr.json"]
-
-
-def test_removing_remains_keeps_other_keys(source, tmp_path):
+def test_remains_are_removed(source, tmp_path):
     with pytest.raises(Interrupted):
         zarr.copy(source["x"], tmp_path / "copy", executor=Packed(7, ONE_CHUNK), chunks=(2, 3))
     copy = zarr.copy(source, tmp_path / "copy", overwrite=True)
     same(source, copy)
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "notes.txt").write_text("mine")
-    with pytest.raises(NodeExistsError, match=r"notes\.txt"):
-        zarr.copy(source["x"], tmp_path / "other", executor=Packed(), chunks=3)
-    assert (tmp_path / "other" / "notes.txt").exists()
 
 
 def test_in_one_thread():

@@ -9,8 +9,6 @@ import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
 from failing_store import FailingStore
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from unlisted_store import UnlistedStore
 from zarr_core.errors import (
     NodeExistsError,
@@ -203,20 +201,6 @@ def test_a_value_that_vanishes_meanwhile():
     dest = zarr.MemoryStore({"c/1": b"left by an interrupted copy"})
     zarr.copy(zarr.open(Vanishing(source.store._mapping))["b"], dest)
     assert sorted(dest.list()) == ["c/0", "zarr.json"]
-
-
-def test_documents_come_after_what_they_describe():
-    source = hierarchy()
-    for requests in (None, 8):
-        dest = CountingStore(zarr.MemoryStore())
-        dest.max_concurrency = requests
-        zarr.copy(source, dest)
-        order = dest.keys("set")
-        at = {key: number for number, key in enumerate(order)}
-        for key in order:
-            if key.endswith("zarr.json"):
-                below = [other for other in at if other.startswith(key.removesuffix("zarr.json"))]
-                assert at[key] == max(at[other] for other in below), key
 
 
 # --- ignored nodes ---
@@ -502,41 +486,6 @@ def test_not_into_itself():
 
 
 # --- any hierarchy ---
-
-names = st.sampled_from("abc")
-trees = st.recursive(
-    st.integers(0, 7), lambda below: st.dictionaries(names, below, max_size=3), max_leaves=6
-)
-
-
-def build(store, path, tree):
-    if isinstance(tree, dict):
-        zarr.create_group(store, path=path, attributes={"members": len(tree)})
-        for name, below in tree.items():
-            build(store, f"{path}/{name}".lstrip("/"), below)
-    else:
-        zarr.create_array(store, path=path, data=np.arange(tree), chunks=2)
-
-
-@settings(max_examples=60, deadline=None)
-@given(tree=trees, missing=st.sets(st.integers(0, 30)), requests=st.sampled_from([None, 4]))
-def test_a_copy_that_lacks_anything_becomes_whole(tree, missing, requests):
-    store = zarr.MemoryStore()
-    build(store, "", tree)
-    dest = zarr.MemoryStore()
-    dest.max_concurrency = requests
-    zarr.copy(zarr.open(store), dest)
-    assert contents(dest) == contents(store)
-    keys = sorted(dest.list())
-    for number in missing:
-        if number < len(keys):
-            dest.erase(keys[number])
-    dest.erase("zarr.json")
-    zarr.copy(zarr.open(store), dest)
-    assert contents(dest) == contents(store)
-    moved = zarr.move(zarr.open(dest), None)
-    assert contents(moved.store) == contents(store)
-    assert list(dest.list()) == []
 
 
 def test_keys_not_copied_by_decoding_are_reported(tmp_path):

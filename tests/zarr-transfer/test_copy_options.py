@@ -7,12 +7,10 @@ import threading
 import numpy as np
 import pytest
 import zarr_core as zarr
-from counting_store import CountingStore
-from failing_store import FailingStore
 from zarr_core.errors import NodeExistsError
-from zarr_core.extension import BytesToBytesCodec, StoreError
+from zarr_core.extension import BytesToBytesCodec
 from zarr_core.threads import waiting
-from zarr_transfer import ElementsDifferError, copy_elements, progress, rechunk
+from zarr_transfer import ElementsDifferError, progress
 
 
 class Lossy(BytesToBytesCodec):
@@ -50,48 +48,10 @@ def test_a_copy_that_is_verified_is_the_same(values):
     assert np.array_equal(copy, values)
 
 
-def test_too_little_memory_is_rejected_before_anything_is_written(array):
-    dest = zarr.MemoryStore()
-    with pytest.raises(ValueError, match="needs at least"):
-        zarr.copy(array, dest, chunks=(10, 10), max_memory=100)
-    assert not list(dest.list())
-    copy = zarr.copy(array, dest, chunks=(10, 10), max_memory=1 << 24)
-    assert np.array_equal(copy, array)
-
-
 @pytest.mark.parametrize("option", [{"verify": True}, {"max_memory": 1 << 20}], ids=str)
 def test_a_copy_of_bytes_has_no_such_options(array, option):
     with pytest.raises(ValueError, match="arrays are decoded"):
         zarr.copy(array, None, **option)
-
-
-@pytest.mark.parametrize("function", [zarr.copy, zarr.convert], ids=["copy", "convert"])
-def test_unmanaged_keys_are_not_overwritten(array, function):
-    dest = zarr.MemoryStore({"notes.txt": b"mine"})
-    with pytest.raises(NodeExistsError, match=r"'notes\.txt', which is not part of a node"):
-        function(array, dest, chunks=(1, 5))
-    assert sorted(dest.list()) == ["notes.txt"]
-
-
-@pytest.mark.parametrize("function", [zarr.copy, zarr.convert], ids=["copy", "convert"])
-def test_stored_chunks_are_not_copied_again(function, monkeypatch):
-    monkeypatch.setattr(copy_elements, "BUFFER", 10)  # a row
-    monkeypatch.setattr(rechunk, "_OVERHEAD", 0)
-    values = np.arange(1, 201, dtype="u1").reshape(20, 10)
-    array = zarr.create_array(data=values, chunks=(1, 10))
-    dest = zarr.MemoryStore()
-    broken = FailingStore(dest, 30, "before", forever=True)
-    with pytest.raises(StoreError):
-        function(array, broken, chunks=(1, 5))
-    stored = {key for key in dest.list() if key.startswith("c/")}
-    assert len(stored) > 2
-    assert dest.exists(".copying")
-    again = CountingStore(dest)
-    function(array, again, chunks=(1, 5))
-    written = {call.key for call in again.calls if call.method.startswith("set")}
-    assert len(written & stored) <= 1  # of the region at which it was interrupted
-    assert np.array_equal(zarr.open(dest), array)
-    assert not [key for key in dest.list() if "copying" in key]
 
 
 def test_arrays_with_missing_chunks_are_replaced(array):

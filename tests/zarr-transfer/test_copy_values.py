@@ -181,19 +181,3 @@ def test_the_expected_amount_is_read_once():
     gate = MemoryLimiter(10)
     with gate.reserve(lambda: next(amounts)) as reserved:
         assert reserved.amount == gate.used == 4
-
-
-def test_failure_wakes_all_waiting_threads():
-    class Failing(zarr.MemoryStore):
-        max_concurrency = 8
-
-        def set(self, key, value):
-            if key == "c/20/0":
-                raise zarr.errors.StoreError("full", self, key)
-            super().set(key, value)
-
-    source = raw(40, 100)
-    dest = Failing()
-    with pytest.raises(zarr.errors.StoreError, match="full"):
-        zarr.copy(source, dest)
-    assert "zarr.json" not in set(dest.list())

@@ -5,13 +5,11 @@ import json
 import numpy as np
 import pytest
 import zarr_core as zarr
-from failing_store import FailingStore
 from zarr_core.errors import (
     NodeExistsError,
     NodeNameError,
     NodeNotFoundError,
     NodeTypeError,
-    StoreError,
     StoreReadOnlyError,
 )
 
@@ -72,29 +70,6 @@ def test_an_array_does_not_move_to_where_others_chunks_lie(root):
     with pytest.raises(NodeExistsError, match="'z/c/9'"):
         zarr.copy(root["b"], root, "z")
     assert contents(root.store) == before
-
-
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_an_interrupted_move_loses_nothing_and_can_be_made_again(root, when):
-    expected = contents(root.store, "g/")
-    for failing in range(1, 200):
-        inner = zarr.MemoryStore(dict(root.store._mapping))
-        store = FailingStore(inner, failing, when)
-        try:
-            zarr.open(store).move("g", "new/h")
-        except StoreError:
-            now = zarr.open(inner)
-            whole = [path for path in ("g", "new/h") if path in now]
-            assert whole, f"the node is nowhere after call {failing}"
-            assert now[whole[-1]]["a"][...].tolist() == list(range(6))
-            if "new/h" not in now:
-                now.move("g", "new/h")
-        else:
-            if failing > len(store.calls):
-                break
-        assert contents(inner, "new/h/") == expected
-    else:
-        pytest.fail("the move never came to its end")
 
 
 def test_a_move_continues_when_only_a_part_of_the_documents_is_removed():

@@ -66,14 +66,6 @@ def test_a_node_is_not_moved_into_itself(tmp_path: Path, source: str, dest: str,
     assert _files(tmp_path / "a") == before
 
 
-def test_members_are_not_copied_onto_themselves(tmp_path: Path) -> None:
-    before = _made(tmp_path / "a")
-    group = zarr.open_group(tmp_path / "a/g")
-    with pytest.raises(NodeExistsError, match="overlap"):
-        zarr.copy_all(group, zarr.open_group(tmp_path / "a", "r+")["g"], overwrite=True)
-    assert _files(tmp_path / "a") == before
-
-
 def test_neighbours_with_the_same_beginning_are_not_relatives(tmp_path: Path) -> None:
     one, other = zarr.LocalStore(tmp_path / "a"), zarr.LocalStore(tmp_path / "ab")
     assert not is_within_location(other, "", one, "")
