@@ -1,16 +1,25 @@
-"""Hierarchies in buckets, exchanged with zarr-python and tensorstore."""
+"""Arrays in buckets, compared with NumPy, and exchanged with zarr-python and tensorstore."""
 
 from uuid import uuid4
 
 import numpy as np
 import pytest
 import zarr_core
-from object_stores import s3_environment, s3_options
+from object_stores import s3_environment, s3_options, s3_store
 from zarr_stores.object import ObjectStore
 
 pytest_plugins = ["servers.fixtures"]
 VALUES = np.arange(2400, dtype="int32").reshape(40, 60)
 LAYOUTS = {"plain": {}, "sharded": {"shards": (20, 60)}}
+ALL_LAYOUTS = {
+    "plain": {"chunks": (7, 5)},
+    "raw": {"chunks": (7, 5), "compressors": None},
+    "sharded": {"chunks": (5, 5), "shards": (20, 15)},
+    "raw shards": {"chunks": (5, 5), "shards": (20, 15), "compressors": None},
+    "large shards": {"chunks": (100, 150), "shards": (200, 300), "compressors": None},
+    "v2": {"chunks": (7, 5), "zarr_format": 2},
+    "n5": {"chunks": (7, 5), "zarr_format": "n5"},
+}
 
 
 @pytest.fixture
@@ -22,6 +31,32 @@ def place(s3_server):
 @pytest.fixture
 def options(s3_server):
     return s3_options(s3_server)
+
+
+@pytest.mark.parametrize("layout", ALL_LAYOUTS)
+def test_parts_are_read_and_written(s3_server, layout):
+    store = s3_store(s3_server)
+    draw = np.random.default_rng(len(layout))
+    large = layout.startswith("large")
+    shape = (400, 500) if large else (40, 50)
+    expected = draw.integers(0, 9, shape).astype("int32")
+    options = dict(ALL_LAYOUTS[layout])
+    array = zarr_core.create_array(store, shape=shape, dtype="int32", fill_value=0, **options)
+    array[...] = expected
+    again = zarr_core.open_array(store)
+    for number in range(8):
+        ranges = [np.sort(draw.integers(0, length + 1, 2)) for length in shape]
+        part = tuple(slice(*map(int, pair), int(draw.integers(1, 4))) for pair in ranges)
+        new = draw.integers(0, 9, expected[part].shape).astype("int32") * (number % 4 != 0)
+        again[part] = expected[part] = new
+        assert np.array_equal(array[part], expected[part])
+        rows = draw.integers(0, shape[0], 5)
+        assert np.array_equal(array.oindex[rows, part[1]], expected[rows, part[1]])
+        columns = draw.integers(0, shape[1], 5)
+        assert np.array_equal(array.vindex[rows, columns], expected[rows, columns])
+    assert np.array_equal(array[...], expected)
+    array[...] = 0
+    assert [key for key in store.list() if "json" not in key and not key.startswith(".z")] == []
 
 
 def zarr_python(kind, server, place):

@@ -1,15 +1,19 @@
-"""Constraints of several members on existing arrays: the same verdicts as TensorStore, with every difference."""
+"""Constraints on existing arrays, each alone and several at once: the same verdicts as TensorStore."""
 
 import json
+import math
 import random
 
+import numpy as np
 import pytest
 import zarr_core as zarr
+from zarr_compat import check_units
 from zarr_core.errors import MetadataMismatchError
 
 ts = pytest.importorskip("tensorstore")
 
 PAIRS = 200
+UNITS = ["nm", "4 nm", "2.5 um", "s", ""]
 BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 CRC = {"name": "crc32c"}
 FILLS = {
@@ -103,169 +107,261 @@ def other(rng, value):
             "zstd": "lz4", "shuffle": "noshuffle"}[value]  # fmt: skip
 
 
-def partial_codecs(rng, codecs, pointer, changes):
-    """A chain that the given one satisfies, apart from changes whose pointers are recorded."""
+def partial_codecs(rng, codecs):
+    """A chain that the given one satisfies, or in some cases not."""
     result = []
-    names = [codec["name"] for codec in codecs]
-    serializer = next(i for i, name in enumerate(names) if name in ("bytes", "sharding_indexed"))
-    for number, codec in enumerate(codecs):
-        at = f"{pointer}/{number}"
-        configuration = dict(codec.get("configuration", {}))
-        if number == serializer and rng.random() < 0.3:
+    for codec in codecs:
+        name, configuration = codec["name"], codec.get("configuration", {})
+        is_serializer = name in ("bytes", "sharding_indexed")
+        if is_serializer and rng.random() < 0.3:
             continue  # the array -> bytes codec is unconstrained
-        if codec["name"] == "transpose":
+        if name == "transpose":
             order = configuration["order"]
-            ndim = len(order)
-            if order == [*reversed(range(ndim))] and rng.random() < 0.5:
-                configuration["order"] = "F"
+            if order == [*reversed(range(len(order)))] and rng.random() < 0.5:
+                order = "F"
             elif rng.random() < 0.2:
-                configuration["order"] = order[1:] + order[:1]
-                changes.add(f"{at}/configuration/order")
-            result.append({"name": "transpose", "configuration": configuration})
+                order = order[1:] + order[:1]
+            result.append({"name": name, "configuration": {"order": order}})
             continue
         given = {}
         for member, value in configuration.items():
-            here = f"{at}/configuration/{member}"
             if rng.random() < 0.5:
                 continue
             if member in ("codecs", "index_codecs"):
-                given[member] = partial_codecs(rng, value, here, changes)
-            elif rng.random() < 0.15:
-                given[member] = other(rng, value)
-                changes.add(here)
+                given[member] = partial_codecs(rng, value)
             else:
-                given[member] = value
-        name = codec["name"]
-        if number > serializer and rng.random() < 0.08:
+                given[member] = other(rng, value) if rng.random() < 0.15 else value
+        if not is_serializer and rng.random() < 0.08:
             name, given = rng.choice([n for n in ("gzip", "zstd", "crc32c") if n != name]), {}
-            changes -= {change for change in changes if change.startswith(f"{at}/")}
-            changes.add(at)
-        result.append(
-            name
-            if not given and rng.random() < 0.5
-            else {"name": name, "configuration": given}
-            if given
-            else {"name": name}
-        )
+        if given:
+            result.append({"name": name, "configuration": given})
+        else:
+            result.append(name if rng.random() < 0.5 else {"name": name})
     if rng.random() < 0.08:
         result.append("crc32c")
-        # Whether positions also differ depends on the names; only the count is certain.
-        changes.add(pointer)
     return result
 
 
-def constraint(rng, document):
-    """A part of the document, and the pointers of the members that differ from it."""
-    changes = set()
-    given = {}
-    for member, value in document.items():
-        if rng.random() < 0.4:
-            continue
-        if member == "codecs":
-            given[member] = partial_codecs(rng, value, "/codecs", changes)
-        elif member == "attributes":
-            given[member] = {name: item for name, item in value.items() if rng.random() < 0.5}
-            if rng.random() < 0.2:
-                given[member]["new"] = None
-                changes.add("/attributes/new")
-            if "count" in given[member] and rng.random() < 0.5:
-                given[member]["count"] = rng.choice([3.0, True, 4])
-                if given[member]["count"] is True or given[member]["count"] == 4:
-                    changes.add("/attributes/count")
-        elif member in ("shape", "chunk_grid") and rng.random() < 0.2:
-            lengths = value if member == "shape" else value["configuration"]["chunk_shape"]
-            longer = other(rng, lengths)
-            is_shape = member == "shape"
-            given[member] = (
-                longer
-                if is_shape
-                else {"name": "regular", "configuration": {"chunk_shape": longer}}
-            )
-            changes.add("/shape" if is_shape else "/chunk_grid/configuration/chunk_shape")
-        elif member == "chunk_key_encoding" and rng.random() < 0.4:
-            given[member], pointer = another_encoding(rng, value)
-            changes |= pointer
-        elif member == "dimension_names" and rng.random() < 0.3:
-            given[member] = [*value[:-1], "other"]
-            changes.add("/dimension_names")
-        elif member == "data_type" and rng.random() < 0.1:
-            given[member] = "int16"
-            changes.add("/data_type")
-        elif member == "fill_value":
-            given["data_type"] = document["data_type"]  # TensorStore requires both
-            changes.discard("/data_type")
-            given[member] = value
-            if rng.random() < 0.2:
-                given[member] = next(
-                    fill
-                    for fill in FILLS[document["data_type"]]
-                    if json.dumps(fill) != json.dumps(value)
-                )
-                changes.add("/fill_value")
-        else:
-            given[member] = value
-    return given, changes
+def changed(rng, value):
+    """The value, or in half of all cases another one."""
+    return value if rng.random() < 0.5 else other(rng, value)
 
 
-def another_encoding(rng, value):
-    defaults = {"default": "/", "v2": "."}
-    stored = value.get("configuration", {}).get("separator", defaults[value["name"]])
-    name = rng.choice(["default", "v2"])
-    separator = rng.choice(["/", ".", None])
-    given = {"name": name, **({"configuration": {"separator": separator}} if separator else {})}
-    if name != value["name"]:
-        return given, {"/chunk_key_encoding"}
-    if (separator or defaults[name]) != stored:
-        return given, {"/chunk_key_encoding/configuration/separator"}
-    return given, set()
+def layout_of(document):
+    """The lengths of the chunks and of the shards, which are equal without sharding."""
+    write = document["chunk_grid"]["configuration"]["chunk_shape"]
+    codec = document["codecs"][0]
+    inner = codec["configuration"]["chunk_shape"] if codec["name"] == "sharding_indexed" else None
+    return inner or write, write if inner else None
 
 
-def generated():
-    rng = random.Random(20240607)
-    for _ in range(PAIRS):
+def shape(rng, document):
+    given = changed(rng, document["shape"])
+    if rng.random() < 0.2:
+        given = given[:-1]
+    return {"schema": {"domain": {"shape": given}}}, {"shape": given}
+
+
+def rank(rng, document):
+    given = rng.choice([1, 2, 3])
+    return {"rank": given}, {"metadata": {"shape": [None] * given}}
+
+
+def dtype(rng, document):
+    given = document["data_type"] if rng.random() < 0.5 else rng.choice(list(FILLS))
+    return {"dtype": given}, {"dtype": given}
+
+
+def chunks(rng, document):
+    given = changed(rng, layout_of(document)[0])
+    return {"schema": {"chunk_layout": {"read_chunk": {"shape": given}}}}, {"chunks": given}
+
+
+def shards(rng, document):
+    write = layout_of(document)[1]
+    if write is None:
+        return None
+    # A shard contains whole chunks.
+    given = write if rng.random() < 0.5 else [2 * length for length in write]
+    return {"schema": {"chunk_layout": {"write_chunk": {"shape": given}}}}, {"shards": given}
+
+
+def codecs(rng, document):
+    given = partial_codecs(rng, document["codecs"])
+    return {"metadata": {"codecs": given}}, {"metadata": {"codecs": given}}
+
+
+def order(rng, document):
+    ndim = len(document["shape"])
+    given = rng.sample(range(ndim), ndim)
+    return {"schema": {"chunk_layout": {"inner_order": given}}}, {"order": given}
+
+
+def fill_value(rng, document):
+    given = rng.choice(FILLS[document["data_type"]])
+    spec = {"metadata": {"fill_value": given, "data_type": document["data_type"]}}
+    if isinstance(given, str) and given.startswith("0x"):
+        given = np.uint32(int(given, 16)).view("f4")
+    elif isinstance(given, list):
+        given = complex(*map(float, given))
+    elif isinstance(given, str):
+        given = float(given)
+    return spec, {"fill_value": given}
+
+
+def attributes(rng, document):
+    given = {
+        name: changed(rng, value) if name == "count" else value
+        for name, value in document["attributes"].items()
+        if rng.random() < 0.6
+    }
+    if rng.random() < 0.2:
+        given["valid"] = {"min": 0}
+    return {"metadata": {"attributes": given}}, {"attributes": given}
+
+
+def dimension_names(rng, document):
+    names = document.get("dimension_names", [None] * len(document["shape"]))
+    given = names if rng.random() < 0.5 else [*names[:-1], rng.choice(["x", "other", "", None])]
+    return {"metadata": {"dimension_names": given}}, {"dimension_names": given}
+
+
+def units(rng, document):
+    ndim = len(document["shape"])
+    stored = document["attributes"].setdefault(
+        "dimension_units", [rng.choice([*UNITS, None]) for _ in range(ndim)]
+    )
+    given = [
+        unit if rng.random() < 0.7 else rng.choice([*UNITS, None]) for unit in stored
+    ]  # fmt: skip
+    if len(given) > 1 and rng.random() < 0.1:
+        given = given[:-1]
+    return {"schema": {"dimension_units": given}}, {"dimension_units": given}
+
+
+def chunk_key_encoding(rng, document):
+    given = {"name": rng.choice(["default", "v2"])}
+    if rng.random() < 0.7:
+        given["configuration"] = {"separator": rng.choice("/.")}
+    return {"metadata": {"chunk_key_encoding": given}}, {"chunk_key_encoding": given}
+
+
+def chunk_layout(rng, document):
+    """Lengths of which some are free, hard or soft; or a number of elements."""
+    read, write = layout_of(document)
+    form = rng.choice(["read", "read", "write", "write", "soft", "elements", "aspect_ratio"])
+    if form == "elements":
+        given = math.prod(read) + rng.choice([0, 1, 100])
+        spec = {"read_chunk": {"elements": given}}
+        return {"schema": {"chunk_layout": spec}}, {"chunks": zarr.ChunkLayout(elements=given)}
+    if form == "aspect_ratio":
+        given = [rng.choice([1.0, 2.0]) for _ in read]
+        spec = {"read_chunk": {"aspect_ratio": given}}
+        layout = zarr.ChunkLayout(aspect_ratio=tuple(given))
+        return {"schema": {"chunk_layout": spec}}, {"chunks": layout}
+    if form == "write" and write is None:
+        return None
+    lengths = [*changed(rng, write if form == "write" else read)]
+    free = rng.randrange(len(lengths))
+    if rng.random() < 0.5:
+        lengths[free] = 0
+    layout = zarr.ChunkLayout(
+        shape=tuple(length or "auto" for length in lengths), soft=form == "soft"
+    )
+    if form == "soft":
+        return {"schema": {"chunk_layout": {"read_chunk": {"shape_soft_constraint": lengths}}}}, {
+            "chunks": layout
+        }
+    spec = {f"{form}_chunk": {"shape": lengths}}
+    return {"schema": {"chunk_layout": spec}}, {"shards" if form == "write" else "chunks": layout}
+
+
+KINDS = [
+    shape, rank, dtype, chunks, shards, codecs, order, fill_value, attributes, dimension_names,
+    units, chunk_key_encoding, chunk_layout,
+]  # fmt: skip
+POINTERS = {
+    "shape": "/shape", "rank": "/shape", "dtype": "/data_type", "fill_value": "/fill_value",
+    "attributes": "/attributes", "dimension_names": "/dimension_names", "units": "/attributes",
+    "chunk_key_encoding": "/chunk_key_encoding", "codecs": "/codecs", "order": "/codecs",
+}  # fmt: skip
+
+
+def generated(kind):
+    rng = random.Random(kind.__name__)
+    while True:
         document = existing(rng)
-        yield document, *constraint(rng, document)
+        pair = kind(rng, document)
+        if pair is not None:
+            yield document, *pair
 
 
-CASES = list(generated())
-
-
-def refusal(path, given):
-    """Why TensorStore does not open an array with a constraint; empty if it does."""
-    spec = {"driver": "zarr3", "kvstore": f"file://{path}/", "metadata": given}
+def refusal(kvstore, options):
     try:
-        ts.open(spec, open=True, read=True).result()
+        ts.open({"driver": "zarr3", "kvstore": kvstore, **options}, open=True, read=True).result()
     except ValueError as error:
         return str(error)
     return ""
 
 
-@pytest.mark.parametrize("number", range(PAIRS))
-def test_the_verdict_is_that_of_tensorstore_and_every_difference_is_named(number, tmp_path):
-    document, given, changes = CASES[number]
-    (tmp_path / "zarr.json").write_text(json.dumps(document))
-    refused = refusal(tmp_path, given)
-    if not refused:
-        assert not changes, "the test knows what it changed"
-        assert zarr.open_array(tmp_path, "r", metadata=given).shape == tuple(document["shape"])
-        return
-    assert "FAILED_PRECONDITION" in refused, "it understood the constraint"
-    with pytest.raises(MetadataMismatchError) as caught:
-        zarr.open_array(tmp_path, "r", metadata=given)
-    found = [problem.pointer for problem in caught.value.problems]
-    assert len(found) == len({*found})
-    # If a codec is missing, the codecs of that kind have no common positions.
-    counted = tuple(f"{change}/" for change in changes if change.endswith("codecs"))
-    assert {change for change in changes if not change.startswith(counted)} <= {*found}
-    assert {pointer for pointer in found if not pointer.startswith(counted)} <= changes
+def problems(document, options):
+    """The problems of an array; None for a constraint that no array satisfies."""
+    store = zarr.MemoryStore({"zarr.json": json.dumps(document).encode()})
+    try:
+        units = options.pop("dimension_units", None)
+        array = zarr.open_array(store, "r", **options)
+        if units is not None:
+            check_units(array, units)
+    except MetadataMismatchError as error:
+        return error.problems
+    except (TypeError, ValueError):
+        return None
+    return []
 
 
-def test_both_verdicts_and_most_members_occur():
-    refused = [changes for _, _, changes in CASES if changes]
-    assert 60 <= len(refused) <= PAIRS - 60
-    assert sum(len(changes) > 1 for changes in refused) >= 30
-    named = {change.split("/")[1] for changes in refused for change in changes}
-    assert named == {
-        "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs",
-        "dimension_names", "attributes",
-    }  # fmt: skip
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_the_verdicts_are_those_of_tensorstore(kind, tmp_path):
+    refused = 0
+    pairs = generated(kind)
+    for number in range(PAIRS):
+        document, theirs, ours = next(pairs)
+        place = tmp_path / str(number)
+        place.mkdir()
+        (place / "zarr.json").write_text(json.dumps(document))
+        reason = refusal(f"file://{place}/", theirs)
+        found = problems(document, ours)
+        assert (found != []) == bool(reason), (document, theirs, ours, reason, found)
+        refused += bool(reason)
+        for problem in found or ():
+            assert problem.pointer.startswith(POINTERS.get(kind.__name__, "/c")), problem
+    assert PAIRS // 10 <= refused <= PAIRS - PAIRS // 10
+
+
+TOGETHER = [shape, codecs, fill_value, attributes, dimension_names, chunk_key_encoding]
+
+
+def test_every_difference_of_several_members_is_named(tmp_path):
+    rng = random.Random(20240607)
+    counts = [0] * 4
+    for number in range(PAIRS):
+        document = existing(rng)
+        place = tmp_path / str(number)
+        place.mkdir()
+        (place / "zarr.json").write_text(json.dumps(document))
+        given, expected = {}, set()
+        for kind in rng.sample(TOGETHER, 3):
+            theirs, ours = kind(rng, document)
+            given |= theirs.get("metadata", ours)
+            if refusal(f"file://{place}/", theirs):
+                expected.add(POINTERS[kind.__name__])
+        reason = refusal(f"file://{place}/", {"metadata": given})
+        assert bool(reason) == bool(expected), (document, given, reason)
+        found = problems(document, {"metadata": given})
+        if found is None:  # the given shape and dimension names differ in rank
+            assert "/shape" in expected
+            continue
+        pointers = [problem.pointer for problem in found]
+        assert len({*pointers}) == len(pointers)
+        assert {f"/{pointer.split('/')[1]}" for pointer in pointers} == expected, (document, given)
+        counts[len(expected)] += 1
+    assert min(counts[:3]) >= PAIRS // 10

@@ -1,6 +1,7 @@
 """Detection of the format of a node."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,52 +18,22 @@ from zarr_core.formats.detect import conflicting_format, read_node
 from zarr_core.registry.resolve import format_named
 from zarr_core.stores.memory import MemoryStore
 
-TOY = """
-from zarr_core.definition import ExtensionDefinition
-from zarr_core.interfaces.format import Format
-from zarr_core.metadata.group import GroupMetadata
+EXAMPLE = str(Path(__file__).parents[2] / "examples" / "acme-npy" / "src")
 
-class Toy(Format):
-    name = "toy"
-    zarr_format = 77
-    detection_keys = metadata_keys = ("toy.txt",)
-    chunk_key_encoding = ExtensionDefinition("default")
 
-    def read(self, store, path):
-        key = f"{path}/toy.txt" if path else "toy.txt"
-        gone = path == "two" or store.get(key) is None
-        return None if gone else GroupMetadata({"toy": True})
-
-    def from_json(self, document, location):
-        return GroupMetadata({"toy": True})
-
-    def to_json(self, metadata):
-        return {}
-
-    def write(self, store, path, metadata):
-        store.set("toy.txt", b"")
-
-    def create(self, store, path, metadata, *, known_empty=False):
-        return False
-
-    def update(self, store, path, change):
-        return change(GroupMetadata({"toy": True}))
-
-    def child_names(self, store, path):
-        return iter(["one", "two"])
-
-    def documents(self, path):
-        return ("toy.txt",)
-
-    def prefixes(self, path):
-        return (path,)
-
-    def chunk_prefix(self, path):
-        return path
-
-    def find_unmanaged_key(self, store, path):
-        return None
-"""
+@pytest.fixture
+def acme(install, monkeypatch):
+    """A hierarchy of the format of examples/acme-npy, which is installed."""
+    monkeypatch.syspath_prepend(EXAMPLE)
+    points = {
+        "format": {"acme-npy": "acme_npy:Npy"},
+        "codec": {"acme.npy": "acme_npy.codec:NpyCodec"},
+    }
+    install("acme-formats", points)
+    root = zarr.create_group(zarr_format="acme-npy", attributes={"acme": True})
+    for name in ("one", "two"):
+        root.create_group(name)
+    return root.store
 
 
 def test_nothing_found_says_what_was_looked_for():
@@ -130,32 +101,32 @@ def test_a_node_of_another_format_than_requested_is_reported(stored, given, key,
         zarr.open(store, path=path, zarr_format=given)
 
 
-def test_a_format_is_found_by_its_entry_point(install):
-    install("toy-format", {"format": {"toy": "toy_format:Toy"}}, {"toy_format.py": TOY})
-    group = zarr.open(MemoryStore({"toy.txt": b"", "one/toy.txt": b"", "two/toy.txt": b""}))
-    assert group.attrs.asdict() == {"toy": True}
-    assert group.zarr_format == 77
+def test_a_format_is_found_by_its_entry_point(acme, monkeypatch):
+    group = zarr.open(acme)
+    assert group.attrs.asdict() == {"acme": True}
+    assert [key for key in acme.list() if "/" not in key] == ["blocks.json"]
     assert list(group) == ["one", "two"]
-    # A node may be removed after it was listed.
+    listed = acme.list_dir("")
+    acme.erase("two/blocks.json")  # a node may be removed after it was listed
+    monkeypatch.setattr(acme, "list_dir", lambda prefix: listed)
     assert [path for path, _ in group.members()] == ["one"]
 
 
-def test_version_3_is_found_first(install):
-    install("toy-format", {"format": {"toy": "toy_format:Toy"}}, {"toy_format.py": TOY})
-    store = MemoryStore()
+def test_version_3_is_found_first(acme):
+    store = zarr.MemoryStore()
     zarr.create_array(store, path="x", data=np.arange(3))
-    store.set("toy.txt", b"")
-    assert zarr.open(store).zarr_format == 3
-    assert zarr.open(store, zarr_format="toy").zarr_format == 77
+    store.set("blocks.json", acme.get("blocks.json"))
+    assert zarr.open(store).attrs == {}
+    assert zarr.open(store, zarr_format="acme-npy").attrs == {"acme": True}
 
 
-def test_a_new_node_has_the_format_of_its_hierarchy(install):
-    install("toy-format", {"format": {"toy": "toy_format:Toy"}}, {"toy_format.py": TOY})
-    store = MemoryStore({"toy.txt": b""})
+def test_a_new_node_has_the_format_of_its_hierarchy(acme):
+    before = sorted(acme.list())
     for path in ("", "x", "x/y"):
-        with pytest.raises(NodeExistsError, match="format toy, which conflicts with a node of v3"):
-            zarr.create_group(store, path=path, zarr_format=3)
-    assert list(store.list()) == ["toy.txt"]
+        match = "format acme-npy, which conflicts with a node of v3"
+        with pytest.raises(NodeExistsError, match=match):
+            zarr.create_group(acme, path=path, zarr_format=3)
+    assert sorted(acme.list()) == before
 
 
 def test_a_broken_format_harms_only_its_own_nodes(install):

@@ -54,31 +54,6 @@ def test_they_are_listed_and_opened(store):
     assert zarr.open(store, path="__v")[...].tolist() == [0, 1, 2]
 
 
-def test_they_are_changed(store):
-    group = zarr.open_group(store, "r+")
-    group["__v"].attrs["a"] = 1
-    group["__v"].resize(5)
-    group["__v"][3:] = 7
-    group["__grp"].attrs["b"] = 2
-    again = zarr.open_group(store)
-    assert again["__v"][...].tolist() == [0, 1, 2, 7, 7]
-    assert (again["__v"].attrs["a"], again["__grp"].attrs["b"]) == (1, 2)
-
-
-def test_they_are_consolidated(store):
-    zarr.consolidate_metadata(store)
-    group = zarr.open_consolidated(store)
-    assert [*group] == ["__grp", "__v", "ok"]
-    assert group["__grp/__inner/y"][...].tolist() == [0, 1]
-    assert [path for path, _ in group.members(None)][:3] == [*PATHS[:2], "__grp/__inner/y"]
-    group = zarr.open_group(store, "r+")
-    assert str(zarr.check_consolidated(group)) == "up to date"
-    group["__v"].attrs["a"] = 1
-    del group["__grp/x"]
-    assert str(zarr.check_consolidated(group)) == "up to date"
-    assert "__grp/x" not in zarr.open_consolidated(store)
-
-
 @pytest.mark.parametrize("layout", [{}, {"chunks": (1,)}, {"compressors": None}])
 def test_they_are_copied(store, layout):
     group = zarr.open_group(store)
@@ -96,11 +71,6 @@ def test_they_are_copied(store, layout):
     assert zarr.copy(group["__grp/x"], {}, "__grp/x", **layout).path == "__grp/x"
     zarr.copy(group, only := zarr.MemoryStore(), only=lambda path: path == "__grp/x", **layout)
     assert paths(only) == ["__grp", "__grp/x"]
-
-
-def test_all_keys_are_copied(store):
-    zarr.copy_store(store, dest := zarr.MemoryStore())
-    assert paths(dest) == PATHS
 
 
 def test_they_are_moved(store):

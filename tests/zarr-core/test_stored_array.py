@@ -2,51 +2,14 @@
 
 import pickle
 
-import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.codecs.bytes import BytesCodec
-from zarr_core.engine.resolved_metadata import resolve_metadata
-from zarr_core.engine.stored_array import StoredArray
-from zarr_core.extension import Location
-from zarr_core.registry.resolve import format_named
-from zarr_core.selection import parse
 
 
 def array_of(**options):
     given = {"shape": (5, 6), "chunks": (2, 3), "dtype": "int16", "compressors": None, **options}
     return zarr.create_array(zarr.MemoryStore(), path="a/b", **given)
-
-
-def test_an_array_has_what_is_stored_of_it():
-    array = array_of()
-    stored = array.stored
-    assert isinstance(stored, StoredArray)
-    assert (stored.store, stored.path) == (array.store, "a/b") == (array.store, array.path)
-    assert stored.format.name == "v3"
-    assert stored.metadata is array.metadata
-    assert str(stored.location) == f"{array.store} '/a/b'"
-    assert stored.prefix == "a/b/"
-    assert [axis.count for axis in stored.axes] == [3, 2]
-
-
-def test_it_is_read_and_written_without_an_array():
-    array = array_of()
-    format_ = format_named("v3")
-    stored = StoredArray(
-        array.store,
-        "a/b",
-        format_,
-        array.metadata,
-        resolve_metadata(array.metadata, Location("here")),
-    )
-    request = parse.basic((slice(1, 4), slice(None)), (5, 6))
-    values = np.arange(18, dtype="int16").reshape(3, 6)
-    stored.write(request.selection, values)
-    assert (array[1:4] == values).all()
-    found = np.empty((3, 6), "int16")
-    array.stored.read(request.selection, found)
-    assert (found == values).all()
 
 
 def test_keys_sizes_and_extents_of_chunks():
@@ -59,26 +22,6 @@ def test_keys_sizes_and_extents_of_chunks():
     assert dict(stored.stored_sizes()) == {(1, 0): 12, (2, 1): 12}
     assert stored.chunk_extent((1, 0)) == (2, 3)
     assert stored.chunk_extent((2, 1)) == (1, 3)
-
-
-def test_codecs_of_shards_and_of_chunks():
-    plain = array_of().stored
-    assert not plain.is_sharded
-    assert plain.inner_codecs is plain.codecs
-    sharded = array_of(shards=(4, 6)).stored
-    assert sharded.is_sharded
-    assert sharded.codecs.decoded.shape == (4, 6)
-    assert sharded.inner_codecs.decoded.shape == (2, 3)
-
-
-def test_it_does_not_change_with_the_array():
-    array = array_of()
-    before = array.stored
-    array.resize(8, 6)
-    assert before.metadata.shape == (5, 6)
-    assert [axis.count for axis in before.axes] == [3, 2]
-    assert array.stored is not before
-    assert [axis.count for axis in array.stored.axes] == [4, 2]
 
 
 def test_settings_stay_when_the_metadata_change():
