@@ -169,7 +169,7 @@ MUTANTS = [
     ("chunk-grid", ".bit_length(), first", ".bit_length() + 1, first", "chunks_are_contiguous"),
     ("chunk-grid", "frozen=True, slots=True", "eq=False", "grid_equality"),
     ("chunk-key-encoding", 'return "/".join', 'return "".join', "decode_inverts_encode"),
-    ("chunk-key-encoding", 'r"0|[1-9][0-9]*"', 'r"[0-9]+"', "decode_rejects_other_keys"),
+    ("chunk-key-encoding", 'r"0|[1-9][0-9]{0,18}"', 'r"[0-9]{1,18}"', "decode_rejects_other_keys"),
     ("chunk-key-encoding", "len(numbers) != ndim or", "", "decode_rejects_other_keys"),
     (
         "chunk-key-encoding",
