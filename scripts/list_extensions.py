@@ -34,7 +34,8 @@ GROUPS = {
 
 NAMES = [
     "core_entry_points", "extensions", "extras", "arguments", "url_chains", "file_suffixes",
-    "functions", "other_objects", "detection_order", "metadata_keys", "format_extensions",
+    "functions", "other_objects", "detection_order", "metadata_keys", "conflicts",
+    "format_extensions",
 ]  # fmt: skip
 """The members of the file, in this order; the module beside it describes them."""
 
@@ -83,6 +84,7 @@ def tables() -> dict[str, Any]:
     found["detection_order"] = tuple(format_.name for format_ in classes)
     for format_ in classes:
         found["metadata_keys"][format_.name] = format_.metadata_keys
+        found["conflicts"] |= dict.fromkeys(format_.conflicting_formats, format_.name)
     return found
 
 

@@ -226,7 +226,7 @@ def test_values_in_a_store_that_cannot_list():
         create_array(Unlisted(store))
     assert not store.exists("a/b/x/zarr.json")
     notes = notes_of(info.value)
-    assert "'/a/b/x': this incomplete array remains" in notes
+    assert "'/a/b/x': chunks may remain" in notes
     assert "'/a/b': this new group is kept" in notes
 
 

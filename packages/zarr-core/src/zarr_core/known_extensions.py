@@ -43,5 +43,8 @@ DETECTION_ORDER: tuple[str, ...] = tuple(_KNOWN["detection_order"])
 METADATA_KEYS: dict[str, tuple[str, ...]] = _KNOWN["metadata_keys"]
 """For a format, the names of its metadata documents; those that make a node first."""
 
+CONFLICTS: dict[str, str] = _KNOWN["conflicts"]
+"""For a format, one that it is preferred to if a node has metadata documents of both."""
+
 FORMAT_EXTENSIONS: dict[str, str] = _KNOWN["format_extensions"]
 """Extensions that exist in one format only, and what to do instead."""

@@ -13,8 +13,9 @@ from zarr_core.errors import (
     is_ordinary_error,
     reason,
 )
-from zarr_core.known_extensions import DETECTION_ORDER, METADATA_KEYS
+from zarr_core.known_extensions import CONFLICTS, DETECTION_ORDER, METADATA_KEYS
 from zarr_core.location import Location
+from zarr_core.messages import warn
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.discovery import is_provided, usable_names
@@ -38,7 +39,9 @@ def read_node(
 ) -> tuple[Format, NodeMetadata]:
     """Read the metadata of a node in any installed format, or in ``zarr_format`` only.
 
-    The NodeNotFoundError names the keys, what exists instead, and what to install.
+    The NodeNotFoundError names the keys, what exists instead, and what to install.  A node with
+    metadata of two formats is reported once; not in stores with latency, where this would take
+    more requests than opening.
     """
     keys: list[str] = []
     broken: list[str] = []
@@ -57,6 +60,8 @@ def read_node(
             broken.append(f"The format {name!r} could not be tried: {failure}")
             continue
         if metadata is not None:
+            if zarr_format is None and store.max_concurrency is None and format_.name in CONFLICTS:
+                _warn_of_conflict(store, path, format_.name, metadata)
             return format_, metadata
         keys += format_.detection_keys
     location = Location(store, path)
@@ -135,6 +140,21 @@ def _rank(name: str) -> tuple[int, int, str]:
         return len(DETECTION_ORDER), -format_named(name).detection_priority, name
     except ExtensionError:  # reported when the format is tried
         return len(DETECTION_ORDER), 0, name
+
+
+def _warn_of_conflict(store: Store, path: str, name: str, metadata: NodeMetadata) -> None:
+    checked = ("conflicts", store.url, path)
+    if registry_cache.get(checked):
+        return
+    registry_cache.put(checked, True)
+    of_array, *others = METADATA_KEYS[other := CONFLICTS[name]]
+    document = of_array if isinstance(metadata, ArrayMetadata) or not others else others[0]
+    key = f"{path}/{document}" if path else document
+    if store.exists(key) and is_provided("format", other):
+        warn(
+            f"{Location(store, path)}: has metadata documents of two formats: it is read as {name}, "
+            f"and {key!r} is ignored; pass zarr_format=... to choose"
+        )
 
 
 def _no_node_message(store: Store, path: str, keys: list[str]) -> str:

@@ -38,7 +38,8 @@ class Rollback:
     """
 
     def __init__(self) -> None:
-        # A note, and a function that undoes an effect and returns whether something remains.
+        # A note, and a function that undoes an effect and returns whether something remains, or
+        # another note about it.
         self._effects: list[tuple[str, Callable[[], object]]] = []
         self._cleanups: list[tuple[str, Callable[[], object]]] = []  # done after all others
         self._is_remote = False
@@ -148,20 +149,22 @@ class Rollback:
                 remains, note = True, f"{note} ({reason(failure)})"
             self._effects.pop()
             if remains:
-                notes.append(note)
+                notes.append(remains if isinstance(remains, str) else note)
 
 
-def _remove(store: Store, path: str, format_: Format, metadata: NodeMetadata) -> bool:
-    """Remove only this node; return whether something of it may remain."""
+def _remove(store: Store, path: str, format_: Format, metadata: NodeMetadata) -> bool | str:
+    """Remove only this node; return whether something of it may remain, or a note about it."""
     documents = format_.documents(path)
     if isinstance(metadata, ArrayMetadata):
         store.erase_values(documents)
+        if not store.supports_listing:
+            return f"{Location(store, path)}: chunks may remain, because the store cannot list them"
         # The codecs of a copied array may not be installed: only its chunks need them.
-        if store.supports_listing and any(store.list_prefix(format_.chunk_prefix(path))):
+        if any(store.list_prefix(format_.chunk_prefix(path))):
             resolved = resolve_metadata(metadata, Location(store, path))
             array = StoredArray(store, path, format_, metadata, resolved)
             array.chunk_store.erase_values([key for _, key in array.stored_chunks()])
-        return not store.supports_listing
+        return False
     if not store.supports_listing:
         return True
     keys = chain.from_iterable(map(store.list_prefix, format_.prefixes(path)))

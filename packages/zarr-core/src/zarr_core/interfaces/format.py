@@ -56,7 +56,8 @@ class Format(ABC):
     conflicting_formats: ClassVar[tuple[str, ...]] = ()
     """Formats of which a node may have metadata documents, too, and which are preferred.
 
-    If version 3 is among them, its nodes may overwrite those of this format.
+    Such a node is opened with a warning.  If version 3 is among them, its nodes may overwrite those
+    of this format.
     """
 
     implicit_groups: ClassVar[bool] = False
