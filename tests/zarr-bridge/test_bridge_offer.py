@@ -10,9 +10,9 @@ import pytest
 import zarr as zarr_python
 import zarr_core as zarr
 from example_distributions import install_examples, write_distribution
-from zarr_bridge.zarr_python_codecs import adapt_to_zarr_python
+from zarr_bridge.offer import register
+from zarr_core.errors import ExtensionLoadError
 from zarr_core.registry import discovery
-from zarr_core.registry.resolve import find_class
 from zarr_python_state import forget_offers
 
 NAMES = (
@@ -33,11 +33,8 @@ def registered(acme, monkeypatch):
     """Codecs of this library, which zarr-python uses instead of its own."""
     monkeypatch.syspath_prepend(str(acme))
     discovery.refresh()
-    labels = {name: f"zarr_bridge.{name}" for name in NAMES}
-    for name, label in labels.items():
-        codec = adapt_to_zarr_python(name, find_class("codec", name))
-        zarr_python.registry.register_codec(name, codec, qualname=label)
-    with zarr_python.config.set({"codecs": {**zarr_python.config.get("codecs"), **labels}}):
+    with zarr_python.config.set({}):
+        assert register(*NAMES) == [*NAMES]
         yield
     monkeypatch.undo()
     discovery.refresh()
@@ -103,8 +100,29 @@ def test_damage_is_an_error(registered, tmp_path):
         zarr_python.open_array(tmp_path / "a.zarr")[...]
 
 
+def test_codecs_that_zarr_python_lacks_are_registered(acme, tmp_path, monkeypatch):
+    points = "[zarr_core.codec]\nacme.broken = nowhere:Codec\n"
+    write_distribution(tmp_path, "broken-codec", "2.5", points)
+    for site in (acme, tmp_path):
+        monkeypatch.syspath_prepend(str(site))
+    discovery.refresh()
+    with zarr_python.config.set({}):
+        with pytest.warns(
+            UserWarning, match=r"'acme\.broken' is not registered: .*broken-codec 2\.5"
+        ):
+            names = register()
+        assert "acme.xor" in names
+        assert not [name for name in names if name.startswith("v2.") or name == "gzip"]
+        with pytest.raises(ExtensionLoadError, match=r"broken-codec 2\.5"):
+            register("acme.broken")
+        array = written(tmp_path, compressors={"name": "gzip", "configuration": {"level": 1}})
+        assert type(array.compressors[0]).__module__ == "zarr.codecs.gzip"
+    monkeypatch.undo()
+    discovery.refresh()
+
+
 def test_one_class_for_both_libraries(tmp_path):
-    """zarr-python finds the second entry point and writes; both read."""
+    """zarr-python finds the second entry point and writes; both read, without register()."""
     site = tmp_path / "site"
     write_distribution(
         site, "both-plugin", "1.0",

@@ -92,6 +92,7 @@ AT_LEAST_1 = "must be None or an integer of at least 1"
                 {"codec.gzip": ""}, {"codec.gzip": ["zarr-codecs"]}, ["codec.gzip"],
             )
         ],
+        ("chunk_cache", 2**30, "must be a zarr_stores.cache.lru_cache.CachePool"),
     ],
 )  # fmt: skip
 def test_values_that_mean_nothing_are_rejected_and_change_nothing(config, name, value, message):

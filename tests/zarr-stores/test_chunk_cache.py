@@ -253,6 +253,19 @@ def test_damage_is_an_error_and_not_kept(store):
     assert np.array_equal(array[...], DATA)
 
 
+def test_the_setting_applies_to_all_arrays():
+    pool = CachePool(10**6)
+    store = Counting()
+    with zarr.config.set(chunk_cache=pool):
+        array = zarr.create_array(store, data=DATA, chunks=(16, 16))
+        assert np.array_equal(array[...], DATA)
+        store.reads = 0
+        assert np.array_equal(zarr.open(store)[...], DATA)
+        assert store.reads == 0
+        assert array.store.inner is store
+    assert zarr.open(store).store is store
+
+
 def test_a_pool_can_have_values_and_chunks(tmp_path):
     pool = CachePool(10**6)
     zarr.create_array(tmp_path, data=DATA, chunks=(16, 16))

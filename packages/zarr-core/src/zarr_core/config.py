@@ -61,6 +61,9 @@ class Settings:
         Whether compiled code processes the chunks of arrays that are opened from now on: where it
         can, never, or always, so that reading or writing any other array is an error.
         Environment: ``ZARR_CORE_NATIVE``.
+    chunk_cache : CachePool, optional
+        Memory in which the arrays that are opened or created from now on keep decoded chunks: a
+        ``zarr_stores.cache.lru_cache.CachePool``.  None: chunks are not kept.
     max_metadata_nbytes : int, optional
         Maximum size of a metadata document in bytes (by default 256 MiB), including consolidated
         metadata and references.  Reading may need several times as much memory.  None: no limit.
@@ -87,6 +90,7 @@ class Settings:
     reserved_names: Literal["error", "warn"] = "error"
     disabled_plugins: frozenset[str] = frozenset()
     native: Literal["auto", "off", "require"] = "auto"
+    chunk_cache: Any = None
     max_metadata_nbytes: int | None = 1 << 28
     encoded_slack_nbytes: int | None = 1 << 24
     remote_memory_nbytes: int = 3 << 23
@@ -246,6 +250,11 @@ _RULES: dict[str, _Rule] = {
     "missing_chunks": _one_of("fill", "error"),
     "reserved_names": _one_of("error", "warn"),
     "native": _one_of("auto", "off", "require"),
+    "chunk_cache": (
+        "a zarr_stores.cache.lru_cache.CachePool, such as CachePool(2**30)",
+        lambda value: not isinstance(value, int | str),
+        str,
+    ),
     "disabled_plugins": (
         "a collection of names of distributions, such as {'zarr-codecs'}",
         lambda value: isinstance(value, Collection) and not isinstance(value, str),

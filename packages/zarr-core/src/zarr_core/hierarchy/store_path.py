@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from zarr_core.config import config
 from zarr_core.errors import StoreError
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store, store_from_object
@@ -106,6 +107,9 @@ def resolve_store_path(
         resolve_pipeline = optional_function("open(PLACE|scheme:path)")
         resolved = resolve_pipeline(store, read_only, options, _from_path)
     opened, above = resolved or (_store_of(store, read_only, options), "")
+    if config.settings.chunk_cache is not None:
+        with_cache = optional_function("config.set(chunk_cache=...)")
+        opened = with_cache(opened, config.settings.chunk_cache)
     return opened, join(above, path) if above else path
 
 

@@ -152,3 +152,8 @@ class DecodedChunks(StoreCache, ChunkObserver):
         changes = ExitStack()
         changes.enter_context(self.changing_below(prefix))
         return changes.close
+
+
+def with_chunk_cache(store: Store, pool: CachePool) -> Store:
+    """Wrap a store as the setting ``chunk_cache`` requires, unless it has such a cache."""
+    return store if isinstance(store, ChunkCacheStore) else ChunkCacheStore(store, pool)
