@@ -12,12 +12,20 @@ import jsonschema
 import numpy as np
 import pytest
 import zarr_core as zarr
+from loopback import responding
 from unlisted_store import UnlistedStore
 from zarr_core.extension import NodeNotFoundError, StoreError, StoreReadOnlyError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.databases.sqlite import SQLiteStore
-from zarr_stores.integrity.manifest import Manifest, create_manifest, read_manifest, write_manifest
+from zarr_stores.fsspec import FsspecStore
+from zarr_stores.integrity.manifest import (
+    Manifest,
+    create_manifest,
+    hash_values,
+    read_manifest,
+    write_manifest,
+)
 from zarr_stores.integrity.verify import verify
 from zarr_stores.zip import ZipStore
 
@@ -87,7 +95,21 @@ def test_the_digest_of_a_node_does_not_depend_on_its_path():
     assert create_manifest(MemoryStore(values)).below("a0").digest == digest_as_documented(below)
 
 
+def test_a_small_value_is_hashed_with_one_request():
+    requests = []
+
+    def respond(request):
+        requests.append(request.method)
+        return 200, {}, b"abc"
+
+    with responding(respond) as server:
+        hashed = hash_values(FsspecStore.from_url(server.url), ["a"])
+    assert hashed["a"].size == 3
+    assert requests == ["GET"]
+
+
 def test_a_large_value_is_hashed_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr("zarr_stores.integrity.manifest._LARGE", 1000)
     monkeypatch.setattr("zarr_stores.integrity.manifest._PART", 300)
     store = LocalStore(tmp_path)
     store.set("a", bytes(range(256)) * 9)
