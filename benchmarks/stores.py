@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ByteRange, Store
 from zarr_core.stores.local import LocalStore
-from zarr_core.stores.mapping import MappingStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.cache.lru_cache import LRUCacheStore
 from zarr_stores.databases.lmdb import LMDBStore
@@ -57,7 +56,6 @@ def cases(root: Path) -> dict[str, Callable[[], Pair]]:
         (root / name).mkdir()
     made: dict[str, Callable[[], Pair]] = {
         "memory": lambda: (MemoryStore(), bare.mapping()),
-        "mapping": lambda: (MappingStore({}), bare.mapping()),
         "directory": lambda: (LocalStore(root / "ours"), bare.files(root / "bare")),
         "temporary": lambda: (TempStore(dir=root), bare.files(root / "temporary")),
         "zip": lambda: (ZipStore(root / "o.zip", mode="w"), bare.archive(root / "b.zip")),
