@@ -124,6 +124,21 @@ def test_other_forms_are_rejected(changes, options):
         zarr.open_array(stored(changes, **options))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "number"),
+    [
+        ("int64", "9007199254740993.0"),
+        ("int8", "1.00000000000000000001"),
+        ("bool", f"1{'0' * 400}"),
+    ],
+)
+def test_numbers_are_compared_exactly(dtype, number):
+    document = json.loads(bytes(stored({"fill_value": "X"}, dtype=dtype).get("zarr.json")))
+    text = json.dumps(document).replace('"X"', number)
+    with pytest.raises(MetadataValidationError, match="/fill_value"):
+        zarr.open_array({"zarr.json": text.encode()})
+
+
 def test_metadata_that_are_given_must_be_valid():
     for member in ({"dimension_names": None}, {"attributes": None}):
         with pytest.raises(MetadataValidationError):

@@ -110,7 +110,7 @@ def standard_value(schema: Schema, value: Any, pointer: str = "") -> tuple[Any, 
             parent = parent[key]
         location = pointer + json_pointer(*error.absolute_path)
         if error.validator == "type" and "integer" in error.validator_value:
-            if isinstance(error.instance, float) and _is_whole(error.instance):
+            if isinstance(error.instance, float) and strictjson.is_whole(error.instance):
                 parent[last] = int(error.instance)
                 notes[f"{location} is {error.instance} and read as {parent[last]}"] = None
         elif error.instance is None and "/configuration/" in location and isinstance(last, str):
@@ -141,16 +141,12 @@ def _leaves(errors: list[Any]) -> Iterator[Any]:
             yield error
 
 
-def _is_whole(number: float) -> bool:
-    return number.is_integer() and str(number) != "-0.0"
-
-
 def _has_fractions(lengths: JSON) -> bool:
     """Whether a chunk shape has integers written as ``5.0``, and no other fractions."""
     if not isinstance(lengths, list) or {*map(type, lengths)} <= {int}:
         return False
     return all(
-        type(length) is int or (isinstance(length, float) and _is_whole(length))
+        type(length) is int or (isinstance(length, float) and strictjson.is_whole(length))
         for length in lengths
     )
 
@@ -159,7 +155,9 @@ def standard_fill_value(data_type: str, value: JSON) -> JSON:
     """Return the JSON form of the fill value of a number or bool in another form; None if unclear."""
     if isinstance(value, str) and data_type != "bool":
         return number_from_text(value, is_integer="int" in data_type)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_whole(float(value)):
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if isinstance(value, float) and not strictjson.is_whole(value):
         return None
     if data_type != "bool":
         return int(value)
