@@ -123,12 +123,26 @@ def test_a_class_of_a_reloaded_module_keeps_its_name(install, codec_source):
     assert name_of("codec", importlib.reload(acme).Codec) == "acme.x"
 
 
-def test_a_class_without_a_name_cannot_be_written():
+def codec_class():
     class Nameless(Codec):
         pass
 
+    return Nameless
+
+
+def test_classes_of_one_qualified_name_keep_their_names():
+    first, second = codec_class(), codec_class()
+    with override_extensions({"codec": {"acme.first": first, "acme.second": second}}):
+        assert [name_of("codec", cls) for cls in (first, second)] == ["acme.first", "acme.second"]
+        with pytest.raises(UnknownExtensionError, match="needs an entry point"):
+            name_of("codec", codec_class())
+
+
+def test_a_class_without_a_name_cannot_be_written():
     with pytest.raises(UnknownExtensionError, match=r"declare one in the group 'zarr_core.codec'"):
-        name_of("codec", Nameless)
+        name_of("codec", codec_class())
+    with pytest.raises(UnknownExtensionError):  # r8, r16 ... are its names
+        name_of("data_type", find_class("data_type", "r8"))
 
 
 # --- forms of metadata, compared with importlib_metadata ---

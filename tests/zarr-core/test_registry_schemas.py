@@ -97,7 +97,10 @@ def test_a_changed_one_is_read_after_a_refresh(install):
 
 
 DEMANDING = {
-    "properties": {"level": {"maximum": 9}},
+    "definitions": {"level": {"maximum": 9}},
+    "properties": {"level": {"$ref": "#/definitions/level"}},
+    "patternProperties": {"^mode": {"type": "string"}},
+    "additionalProperties": False,
     "required": ["level"],
     "dependentRequired": {"level": ["mode"]},
     "minProperties": 2,

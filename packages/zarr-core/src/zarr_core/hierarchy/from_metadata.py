@@ -24,6 +24,7 @@ from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.optional import optional_function
 from zarr_core.registry import hooks
 from zarr_core.registry.overrides import override_extensions
+from zarr_core.registry.provider import registry_cache
 from zarr_core.registry.resolve import create_extension, format_named
 
 if TYPE_CHECKING:
@@ -153,7 +154,11 @@ def consolidated_view(
 def _warn_of_wrong_values(
     metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
 ) -> None:
-    """Warn that the values of an array may be wrong."""
+    """Warn, once for each location, that the values of an array may be wrong."""
+    # Not warn_once: another array may be at the address of a store in memory.
+    if registry_cache.get(key := ("warned", store.url, path)) is resolved:
+        return
+    registry_cache.put(key, resolved)
     location = Location(store, path)
     # A fallback of the data type has another warning.
     ignored = [definition for definition in resolved.ignored if definition != metadata.data_type]

@@ -94,15 +94,24 @@ def is_provided(extension_point: str, name: str) -> bool:
 
 def name_of(extension_point: str, cls: type[Any]) -> str:
     """The name of a class in metadata; UnknownExtensionError if no metadata could name it."""
+    for (point, name), override in overrides.get().items():
+        if point == extension_point and override.extension is cls:
+            return name
+    key = ("name of", extension_point, cls, config.version)
+    return str(
+        registry_cache.get(key) or registry_cache.put(key, _installed_name(extension_point, cls))
+    )
+
+
+def _installed_name(extension_point: str, cls: type[Any]) -> str:
     target = f"{cls.__module__}:{cls.__qualname__}"
     package = cls.__module__.partition(".")[0]
     # The entry point can also name another module that exports the class.
     for provider in sorted(providers(extension_point), key=lambda item: item.target != target):
-        if provider.target == target:
-            return provider.name
-        if provider.module in sys.modules or provider.module.partition(".")[0] == package:
-            with suppress(ExtensionLoadError):
-                if provider.load() is cls:
+        is_near = provider.module in sys.modules or provider.module.partition(".")[0] == package
+        if is_near and provider.extension is None and provider is not _RAW_BITS:
+            with suppress(ExtensionLoadError):  # the class of a reloaded module is another one
+                if provider.target == target or provider.load() is cls:
                     return provider.name
     raise UnknownExtensionError(
         extension_point,

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from zarr_core.registry.provider import Provider
 
 
-_MEMBER_KEYWORDS = frozenset({"$defs", "type", "properties", "additionalProperties"})
+_MEMBER_KEYWORDS = frozenset(
+    {"$schema", "$id", "$defs", "definitions", "type"}
+    | {"properties", "patternProperties", "additionalProperties"}
+)
 
 
 def problems(
