@@ -2,7 +2,7 @@
 
 import pickle
 import types
-from collections import UserDict
+from collections import UserDict, defaultdict
 from collections.abc import Mapping
 
 import numpy as np
@@ -35,6 +35,14 @@ class TestUserDict(StoreContract):
 class TestMemoryStore(TestUserDict):
     def make(self, tmp_path):
         return MemoryStore()
+
+
+def test_whether_a_key_exists_is_known_without_its_value():
+    mapping = defaultdict(bytes, {"k": b"value"})
+    store = MemoryStore(mapping)
+    assert store.exists("k")
+    assert not store.exists("other")
+    assert list(mapping) == ["k"]
 
 
 class Arrays(UserDict):

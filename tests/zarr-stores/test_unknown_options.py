@@ -30,15 +30,15 @@ def test_an_unknown_option_is_rejected_with_those_that_are_known(url, option, kn
 
 
 @pytest.mark.parametrize("url", ["redis://[::1]", "mongodb://[::1]", "postgresql://[::1]"])
-@pytest.mark.parametrize("option", ["pasword", "timeot"])
+@pytest.mark.parametrize("option", ["pasword", "pwd", "timeot"])
 def test_the_client_library_rejects_an_unknown_option(url, option):
     for given, options in [(url, {option: SECRET}), (f"{url}?{option}={SECRET}", {})]:
         store, _ = zarr.resolve_store_path(given, storage_options=options)
         with pytest.raises(StoreError, match=f"(?i)option.*{option}") as caught:
             store.get("k")
         assert SECRET not in str(caught.value) + repr(caught.value.args)
-        if option == "pasword":
-            with pytest.raises(StoreError, match="cannot be pickled.*pasword"):
+        if option != "timeot":
+            with pytest.raises(StoreError, match=f"cannot be pickled.*{option}"):
                 pickle.dumps(store)
 
 

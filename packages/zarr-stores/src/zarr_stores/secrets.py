@@ -17,7 +17,7 @@ AZURE = ("abfs", "abfss", "adl", "az", "azure")
 """Schemes of Azure, whose URLs can have a container: ``abfs://container@account.host/path``."""
 # Names of options of fsspec file systems, and of HTTP headers.
 _SECRET = re.compile(
-    r"secret|token|pas+w|passphrase|^pw$|\bsas|_sas|credential|connection_string|authorization"
+    r"secret|token|pas+w|pwd|^ps*w|passphrase|\bsas|_sas|credential|connection_string|authorization"
     r"|cookie|^auth$|signature|private|pkey|(?:^|[_-])key(?:_base64)?$|api_?key",
     re.IGNORECASE,
 )

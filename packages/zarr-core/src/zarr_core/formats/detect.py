@@ -178,6 +178,8 @@ def _no_node_message(store: Store, path: str, keys: list[str]) -> str:
 
 def _instead(store: Store, prefix: str) -> str:
     """Describe the keys below a prefix; no final period."""
+    if not prefix and store.url.lower().endswith((".json", ".parq")):
+        return f"Open references as reference+{store.url}"
     if not store.supports_listing:
         return "Check the path; the store cannot list its keys"
     try:

@@ -101,6 +101,13 @@ class MemoryStore(Store):
             return value
         return self._as_bytes(key, value)
 
+    def exists(self, key: str) -> bool:
+        check_key(key)
+        try:
+            return key in self._mapping
+        except Exception as error:
+            raise self._failure(key, error, reads=True) from error
+
     # --- writeable ---
 
     def set(self, key: str, value: Buffers) -> None:

@@ -198,19 +198,22 @@ class TimedFileSystem:
                 result = self._read_whole(*args, **kwargs)
             else:
                 result = method(*args, **kwargs, timeout=limit)
-            reached.add(self._store)
-            return result
         except TimeoutError as error:
-            advice = f"the option timeout={self._timeout:g} sets the limit"
+            reason = (
+                f"no response within {time.monotonic() - began:.0f} s; the option "
+                f"timeout={self._timeout:g} sets the limit"
+            )
             if self._store not in reached:
-                advice = "check the address and the network, or pass a longer limit as timeout"
-            passed = time.monotonic() - began
-            raise TimeoutError(f"no response within {passed:.0f} s; {advice}") from error
-        except FileNotFoundError as error:
+                reason += "; check the address and the network, or pass a longer one"
+            raise TimeoutError(reason) from error
+        except (FileNotFoundError, PermissionError) as error:
             # The HTTP file system raises it for all failures of ``info``.
             if _is_other_failure(error.__cause__):
                 raise error.__cause__ from None
+            reached.add(self._store)
             raise
+        reached.add(self._store)
+        return result
 
     def _read_whole(self, path: str, **kwargs: Any) -> Any:
         """Read a value of unknown length."""
