@@ -152,7 +152,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
         parallel_for(
             projections,
             partial(self._read_projection, reader, out),
-            self.parallel(reader.nbytes_at_once),
+            self.parallel(reader.nbytes_at_once(selection)),
             self.threads,
             self.codecs.inner_chunk_count,
         )
