@@ -486,7 +486,7 @@ def _indices(
     if item.shape != lengths:
         raise SelectionError(
             f"a mask of shape {item.shape} does not fit dimensions of lengths "
-            f"{lengths} from dimension {dimension}; {_INSTEAD}",
+            f"{lengths} from dimension {dimension}{'' if ndim else f'; {_INSTEAD}'}",
             shape,
         )
     return [np.ascontiguousarray(axis) for axis in np.nonzero(item)]
