@@ -377,8 +377,8 @@ class PreparedCodecChain:
         # If missing inner chunks are errors, only the selected ones of a compressed shard are decoded.
         self._decompressed: PreparedCodecChain | None = None
         if inner is not None and self.decoded.missing_is_error and self.bytes_to_bytes:
-            codecs = self._codecs[: -len(self.bytes_to_bytes)]
-            self._decompressed = PreparedCodecChain(codecs, self.decoded)
+            rest = self._codecs[: -len(self.bytes_to_bytes)]
+            self._decompressed = PreparedCodecChain(rest, self.decoded)
         self.inner_chunk_nbytes: int | None = (
             self.decoded.nbytes if inner is None else inner.inner_chunk_nbytes
         )
