@@ -34,7 +34,9 @@ def small_windows(monkeypatch):
     """Small windows, so that the arrays of tests have many."""
     monkeypatch.setattr(bytes_codec, "_WINDOW", 64)
     monkeypatch.setattr(bytes_codec, "_SMALL", 16)
-    monkeypatch.setattr(bytes_codec, "_POINT", 8)
+    monkeypatch.setattr(bytes_codec, "_GAP", 8)
+    monkeypatch.setattr(bytes_codec, "_FEW", 2)
+    monkeypatch.setattr(bytes_codec, "_MEMORY", 32)
 
 
 @st.composite
@@ -100,7 +102,10 @@ def points(*numbers):
     [
         pytest.param(SQUARE, box((0, 1023, 511), (5, 13, 1)), 3, 3 * 32, id="rows of a thin slice"),
         pytest.param(SQUARE, box((9, 709, 1), (0, 1024, 1)), 1, 700 * 4096, id="a run at once"),
-        pytest.param(LINE, points(3_999_999, 5, 6, 5), 4, 16, id="points one by one"),
+        pytest.param(
+            LINE, points(3_999_999, *range(30, 0, -1), 2_000_000), 3, 128, id="points in groups"
+        ),
+        pytest.param(LINE, points(3_999_999, 5, 6, 5), 4, 16, id="few points one by one"),
         pytest.param(
             SQUARE[:512].reshape(32, 128, 128), box((0, 32, 1), (0, 128, 1), (7, 8, 1)), 32,
             32 * (127 * 128 + 1) * 4, id="close elements together",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
 # A read takes as long as several KiB of data, and the memory of a window is reused for the next.
 _WINDOW = 1 << 20  # bytes read at once, at most
 _SMALL = 1 << 14  # bytes; reading them is faster than skipping some
-_POINT = 1 << 12  # bytes that are read in the time of one point; many points are read as a whole
+_GAP = 1 << 12  # bytes between two points; a smaller gap is read rather than skipped
+_FEW = 16  # points; reading them one by one is faster than sorting
+_MEMORY = 1 << 24  # bytes, at most, of the points that are read at once
 _DENSE = 4  # a window is read whole if at least one byte in so many is selected
 
 
@@ -160,17 +163,8 @@ def read_elements(
     strides = tuple(prod(shape[axis + 1 :]) * dtype.itemsize for axis in range(len(shape)))
     if isinstance(selection, BasicIndexer):
         _read_box(reader, 0, strides, dtype, selection.index, out)
-    elif (
-        isinstance(selection, CoordinateIndexer)
-        and selection.index
-        and out.size * _POINT < reader.size
-    ):
-        offsets = selection.flat_index(shape) * dtype.itemsize
-        with Scratch(out.size * dtype.itemsize) as memory:
-            ends = range(dtype.itemsize, len(memory) + 1, dtype.itemsize)
-            buffers = (memory[end - dtype.itemsize : end] for end in ends)
-            reader.read_into([*zip(offsets.tolist(), buffers, strict=True)])
-            out[...] = np.frombuffer(memory, dtype)
+    elif isinstance(selection, CoordinateIndexer) and selection.index:
+        _read_points(reader, selection.flat_index(shape) * dtype.itemsize, dtype, out)
     else:
         whole = np.frombuffer(reader.read(0, reader.size), dtype).reshape(shape)
         out[...] = take(whole, selection)
@@ -216,3 +210,39 @@ def _read_box(
             else:
                 narrowed = slice(0, (len(part) - 1) * index[0].step + 1, index[0].step)
                 _read_box(reader, start, strides, dtype, (narrowed, *index[1:]), part)
+
+
+def _read_points(
+    reader: ByteReader, offsets: np.ndarray[Any, Any], dtype: np.dtype[Any], out: Array
+) -> None:
+    """Read single elements, near ones together."""
+    size = dtype.itemsize
+    if len(offsets) <= _FEW:
+        with Scratch(len(offsets) * size) as memory:
+            parts = enumerate(offsets.tolist())
+            reader.read_into([(start, memory[n * size : (n + 1) * size]) for n, start in parts])
+            out[...] = np.frombuffer(memory, dtype)
+        return
+    order = np.argsort(offsets, kind="stable")
+    offsets = offsets[order]
+    edges = np.searchsorted(offsets, range(0, reader.size + _MEMORY, _MEMORY)).tolist()
+    for begin, end in pairwise(edges):
+        if begin < end:
+            out[order[begin:end]] = _read_groups(reader, offsets[begin:end], dtype)
+
+
+def _read_groups(reader: ByteReader, offsets: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Array:
+    """Return the elements at sorted offsets, read in groups that have gaps between them."""
+    size = dtype.itemsize
+    cuts = np.flatnonzero(np.diff(offsets) > _GAP)
+    first = np.concatenate(([0], cuts + 1))
+    last = np.concatenate((cuts, [len(offsets) - 1]))
+    starts = offsets[first]
+    lengths = offsets[last] - starts + size
+    ends = np.cumsum(lengths)  # of the groups in memory, one after the other
+    groups = zip(starts.tolist(), lengths.tolist(), ends.tolist(), strict=True)
+    with Scratch(int(ends[-1])) as memory:
+        reader.read_into([(start, memory[end - length : end]) for start, length, end in groups])
+        moved = offsets + np.repeat(ends - lengths - starts, last - first + 1)
+        elements: Array = np.frombuffer(memory, dtype)[moved // size]
+        return elements

@@ -14,6 +14,7 @@ whole
 from __future__ import annotations
 
 from contextlib import nullcontext
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy as np
 from zarr_core.engine.scratch import Scratch, remote_memory
 from zarr_core.errors import ChunkDecodeError, ValueReplacedError
 from zarr_core.interfaces.byte_reader import ByteRange
-from zarr_core.interfaces.selection import MaskIndexer
+from zarr_core.interfaces.selection import BasicIndexer, MaskIndexer
 from zarr_core.interfaces.store import CachingStore
 from zarr_core.messages import log
 
@@ -41,6 +42,7 @@ THREADS_PAY_NBYTES = 1 << 16
 """Decoded bytes of a chunk above which threads are always faster."""
 
 _UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
+_DENSE = 16  # if a mask selects one element of a chunk in so many, all are read
 _ATTEMPTS = 5  # to read a value that is being replaced
 _MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
 _MAX_REMOTE_NBYTES = 1 << 17  # larger ones count for the limit of memory of remote reads
@@ -57,9 +59,6 @@ class ChunkReader:
         self.codecs = codecs
         largest = _MAX_BUFFER_NBYTES if store.max_concurrency is None else _MAX_REMOTE_NBYTES
         self._is_large = codecs.read_buffer_size > largest
-        # Bytes that are decoded at once, if it is not only the selected part of an uncompressed chunk.
-        reads_less = codecs.prefers_partial_decode and codecs.inner_codecs is None
-        self.nbytes_at_once = None if reads_less else codecs.inner_chunk_nbytes
         # Whether chunks are so small that several are read per task.
         self.in_batches = (
             codecs.has_memory_layout
@@ -68,6 +67,16 @@ class ChunkReader:
             and codecs.max_concurrency is None
             and (codecs.decoded.nbytes or 0) < THREADS_PAY_NBYTES
         )
+
+    def nbytes_at_once(self, selection: AnySelection) -> int | None:
+        """Bytes that are decoded at once for a chunk; they decide whether threads are used."""
+        codecs = self.codecs
+        if not codecs.prefers_partial_decode or codecs.inner_codecs is not None:
+            return codecs.inner_chunk_nbytes
+        # Only the selected part of an uncompressed chunk is read.
+        if isinstance(selection, BasicIndexer):
+            return prod(map(min, selection.shape, codecs.decoded.shape)) * codecs.dtype.itemsize
+        return None
 
     def read(self, key: str, selection: AnySelection | None, out: Array) -> bool:
         """Read the selected elements of a chunk, or all; return whether the chunk is stored."""
@@ -87,9 +96,10 @@ class ChunkReader:
                     octets[:] = data
                 return True
         # In part: the codecs request what they need, such as an index and then inner chunks.
-        # Masks of whole arrays select many elements, or the parser has made coordinates of them.
         elif codecs.prefers_partial_decode and not (
-            isinstance(selection, MaskIndexer) and not codecs.supports_partial_encode
+            isinstance(selection, MaskIndexer)
+            and codecs.inner_codecs is None
+            and selection.shape[0] * _DENSE >= selection.mask.size
         ):
             part = codecs.full_selection if selection is None else selection
             return read_open(

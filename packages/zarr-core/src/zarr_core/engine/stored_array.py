@@ -152,7 +152,7 @@ class StoredArray(StoredNode[ArrayMetadata]):
         parallel_for(
             projections,
             partial(self._read_projection, reader, out),
-            self.parallel(reader.nbytes_at_once),
+            self.parallel(reader.nbytes_at_once(selection)),
             self.threads,
             self.codecs.inner_chunk_count,
         )
@@ -243,15 +243,15 @@ class StoredArray(StoredNode[ArrayMetadata]):
             if store.max_concurrency is None:
                 raise
             # The bytes may have been damaged on the way.
-            first = error
-        log("retries", "%s %r cannot be decoded (%s); reading it again", store, key, first.reason)
-        if isinstance(store, CachingStore):
-            store.discard_cached(key)
-        try:
-            return method(*args)
-        except ChunkDecodeError as second:
-            reason = f"{second.reason}, also when it was requested again"
-            raise type(second)(reason, second.codec, second.location) from first
+            message = "%s %r cannot be decoded (%s); reading it again"
+            log("retries", message, store, key, error.reason)
+            if isinstance(store, CachingStore):
+                store.discard_cached(key)
+            try:
+                return method(*args)
+            except ChunkDecodeError as second:
+                reason = f"{second.reason}, also when it was requested again"
+                raise type(second)(reason, second.codec, second.location) from error
 
     def located(
         self,

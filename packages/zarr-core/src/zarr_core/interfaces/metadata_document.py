@@ -10,7 +10,7 @@ from zarr_core.errors import MetadataDecodeError, ValidationProblem
 from zarr_core.location import Location
 
 if TYPE_CHECKING:
-    from zarr_core.interfaces.byte_reader import Buffer, ByteReader
+    from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.store import Store
 
 
@@ -20,12 +20,17 @@ def read_metadata(store: Store, key: str) -> bytes | None:
     Raises a MetadataDecodeError if it is larger than the setting ``max_metadata_nbytes``.
     """
     value = store.get_limited(key, _limit())
-    return None if value is None else _checked(value, Location(store, key=key))
+    if isinstance(value, int):
+        raise _too_large(value, Location(store, key=key))
+    return None if value is None else bytes(value)
 
 
 def read_metadata_from(reader: ByteReader, location: Location | str) -> bytes:
     """Read an open metadata document; ``location`` is the store and key, for errors."""
-    return _checked(reader.read_limited(_limit()), location)
+    value = reader.read_limited(_limit())
+    if isinstance(value, int):
+        raise _too_large(value, location)
+    return bytes(value)
 
 
 def _limit() -> int:
@@ -33,11 +38,9 @@ def _limit() -> int:
     return sys.maxsize if limit is None else limit
 
 
-def _checked(value: Buffer | int, location: Location | str) -> bytes:
-    if not isinstance(value, int):
-        return bytes(value)
+def _too_large(size: int, location: Location | str) -> MetadataDecodeError:
     message = (
-        f"the document has {value:,} bytes, more than the limit of {_limit():,}; to read it, "
+        f"the document has {size:,} bytes, more than the limit of {_limit():,}; to read it, "
         "increase the limit: zarr_core.config.set(max_metadata_nbytes=...)"
     )
-    raise MetadataDecodeError(location, [ValidationProblem("", message)])
+    return MetadataDecodeError(location, [ValidationProblem("", message)])

@@ -224,7 +224,9 @@ def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
     try:
         for item in _items_of(index):
             if not (item is ... or is_integer(item) or isinstance(item, slice)):
-                raise SelectionError(f"{type(item).__name__} does not select chunks")
+                raise SelectionError(
+                    f"{type(item).__name__} does not select chunks; use integers and slices"
+                )
             if isinstance(item, slice) and item.step not in (None, 1):
                 raise SelectionError(f"{item!r} does not select chunks; slices have step 1")
         chunks: Any = basic(index, counts).selection  # a BasicIndexer
@@ -261,7 +263,7 @@ def fancy(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
 
 
 def _parse_basic(index: Any, shape: tuple[int, ...]) -> ParsedSelection | None:
-    """Parse plain integers and slices without a step; return None for anything else."""
+    """Parse plain integers and slices in ascending order; return None for anything else."""
     if type(index) is not tuple:
         index = (index,)
     if len(index) > len(shape):
@@ -275,15 +277,17 @@ def _parse_basic(index: Any, shape: tuple[int, ...]) -> ParsedSelection | None:
             if not 0 <= item < size:
                 return None  # _parse_items raises the error
             parts.append(slice(item, item + 1, 1))
-        elif type(item) is slice and item.step is None:
+        elif type(item) is slice:
             try:
-                start, stop, _ = item.indices(size)
-            except TypeError:
+                start, stop, step = item.indices(size)
+            except (TypeError, ValueError):
                 return None
-            if stop < start:
-                stop = start
-            parts.append(slice(start, stop, 1))
-            lengths.append(stop - start)
+            if step < 0:
+                return None
+            count = len(range(start, stop, step))
+            stop = start + (count - 1) * step + 1 if count else start  # after the last element
+            parts.append(slice(start, stop, step if count > 1 else 1))
+            lengths.append(count)
         else:
             return None
     for size in shape[len(parts) :]:
@@ -482,7 +486,7 @@ def _indices(
     if item.shape != lengths:
         raise SelectionError(
             f"a mask of shape {item.shape} does not fit dimensions of lengths "
-            f"{lengths} from dimension {dimension}; {_INSTEAD}",
+            f"{lengths} from dimension {dimension}{'' if ndim else f'; {_INSTEAD}'}",
             shape,
         )
     return [np.ascontiguousarray(axis) for axis in np.nonzero(item)]

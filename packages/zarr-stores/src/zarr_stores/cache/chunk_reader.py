@@ -37,7 +37,6 @@ class CachedChunkReader(ChunkReader):
     def __init__(self, store: Store, codecs: PreparedCodecChain, cache: DecodedChunks) -> None:
         super().__init__(store, codecs)
         self.cache = cache
-        self.nbytes_at_once = None  # so that threads are used only if chunks are not in the cache
         # Otherwise the size in memory is unknown.
         self._is_cached = codecs.decoded.nbytes is not None and not codecs.dtype.hasobject
         if not self._is_cached:
@@ -50,6 +49,10 @@ class CachedChunkReader(ChunkReader):
             self._inner_axes = tuple(
                 RegularAxis(size, -(-size // length), length) for size, length in shapes
             )
+
+    def nbytes_at_once(self, selection: AnySelection) -> int | None:
+        """None, so that threads are used only if chunks are not in the cache."""
+        return None
 
     def read(self, key: str, selection: AnySelection | None, out: Array) -> bool:
         """Read a chunk, or the selected inner chunks of a shard, through the cache."""
