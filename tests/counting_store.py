@@ -114,7 +114,3 @@ class VersionedStore(CountingStore):
             reader.generation = self.generations[key]
             reader.max_concurrency, reader.gap_nbytes = 7, 77
         return reader
-
-    def reads(self) -> int:
-        """Number of calls that read a value."""
-        return self.count("get", "get_limited", "open_value", "reader.read", "reader.read_into")

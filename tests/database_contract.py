@@ -7,8 +7,7 @@ import sys
 import threading
 
 import numpy as np
-import pytest
-from store_contract import StoreContract
+from store_contract import LateUpdateContract
 from waits import PATIENCE
 from zarr_core.extension import ByteRange
 
@@ -35,7 +34,7 @@ store.close()
 """
 
 
-class DatabaseContract(StoreContract):
+class DatabaseContract(LateUpdateContract):
     """Base class of the tests of a database."""
 
     has_snapshots = True
@@ -165,24 +164,3 @@ class DatabaseContract(StoreContract):
         done.set()
         thread.join()
         assert bytes(store.get("k")) == b"new"
-
-    @pytest.mark.parametrize(
-        ("values", "new"),
-        [([None, b"0", b"1", None], b"mine"), ([b"0", b"1", b"2"], None)],
-        ids=["set", "erase"],
-    )
-    def test_an_update_that_is_always_late_gets_its_turn(self, store, values, new):
-        def put(value):
-            store.erase("k") if value is None else store.set("k", value)
-
-        def change(reader):
-            calls.append(reader and bytes(reader.read(0, reader.size)))
-            if len(calls) < len(values):  # a writer that does not use ``update`` was faster
-                put(values[len(calls)])
-            return new
-
-        calls = []
-        put(values[0])
-        store.update("k", change)
-        assert calls == values
-        assert store.get("k") == new

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from database_contract import DatabaseContract, program
 from servers.faults import drop, reset, truncate
-from waits import PATIENCE, eventually, wait_until
+from waits import eventually
 from zarr_conformance.kit.store_keys import GOOD_KEYS
 from zarr_core.extension import ByteRange, StoreError, StoreReadError, ValueReplacedError
 
@@ -288,42 +288,6 @@ class ServerStoreContract(DatabaseContract):
             assert store.url in str(failure.value)
         with pytest.raises(StoreReadError, match="a/"):
             list(store.list_prefix("a/"))
-
-    def test_acknowledged_values_survive_kills(self, store, server):
-        """Writers continue while the server is killed twice; they wait, and no data is lost."""
-        said = [[], []]
-        failed = []
-        stop = threading.Event()
-        store = type(store)(store.url, retry_timeout=PATIENCE, timeout=PATIENCE)
-
-        def write(number):
-            try:
-                for count in itertools.count():
-                    key = f"c/{number}/{count}"
-                    store.set(key, key.encode() * 2000)
-                    said[number].append(key)
-                    if stop.is_set():
-                        return
-            except BaseException as error:
-                failed.append(error)
-
-        writers = [threading.Thread(target=write, args=(number,)) for number in range(2)]
-        for writer in writers:
-            writer.start()
-        for _ in range(2):
-            enough = 2 + max(map(len, said))  # while they write
-            wait_until(lambda enough=enough: failed or min(map(len, said)) >= enough)
-            server.kill()
-            server.start()
-        stop.set()
-        for writer in writers:
-            writer.join()
-        assert not failed, failed
-        assert min(map(len, said)) > 4
-        for key in itertools.chain(*said):
-            assert bytes(store.get(key)) == key.encode() * 2000
-        assert set(store.list_prefix("c/")) == set(itertools.chain(*said))
-        store.close()
 
     def test_a_server_that_hangs_is_given_up(self, store, server):
         store.set("a/k", b"v")

@@ -1,5 +1,6 @@
 """The requirements of every store."""
 
+import pytest
 from zarr_conformance.kit import StoreTests
 from zarr_core.extension import WrapperStore
 from zarr_core.stores.local import LocalStore
@@ -8,6 +9,31 @@ from zarr_core.stores.memory import MemoryStore
 
 class StoreContract(StoreTests):
     """Base class of the tests of a store: implement ``make``, and declare the features of the store."""
+
+
+class LateUpdateContract(StoreContract):
+    """Base class of the tests of a store whose updates hold no lock while the change is computed."""
+
+    @pytest.mark.parametrize(
+        ("values", "new"),
+        [([None, b"0", b"1", None], b"mine"), ([b"0", b"1", b"2"], None)],
+        ids=["set", "erase"],
+    )
+    def test_an_update_that_is_always_late_gets_its_turn(self, store, values, new):
+        def put(value):
+            store.erase("k") if value is None else store.set("k", value)
+
+        def change(reader):
+            calls.append(reader and bytes(reader.read(0, reader.size)))
+            if len(calls) < len(values):  # a writer that does not use ``update`` was faster
+                put(values[len(calls)])
+            return new
+
+        calls = []
+        put(values[0])
+        store.update("k", change)
+        assert calls == values
+        assert store.get("k") == new
 
 
 class WrapperContract(StoreContract):

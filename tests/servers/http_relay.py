@@ -57,7 +57,6 @@ class HttpRelay:
 
     async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         """Serve one connection of a client until either side closes it."""
-        self.traffic.connections += 1
         with self.connections.using(writer):
             while (request := await read_head(reader)) is not None:
                 exchange = Exchange(
@@ -67,7 +66,7 @@ class HttpRelay:
                 try:
                     await self._relay(request, exchange, reader, writer)
                 finally:
-                    self.traffic.end(exchange)
+                    self.traffic.end()
                 if not request.persistent or writer.is_closing():
                     break
 
@@ -97,7 +96,6 @@ class HttpRelay:
             await asyncio.sleep(self.latency)
         if fault is None:
             async with self.rounds.joined():
-                exchange.round = self.traffic.rounds
                 head, content = await self._ask(request, body)
         elif fault.kind == "answer":
             head, content = _own_answer(fault)

@@ -198,11 +198,6 @@ class Server(ABC):
         watchdog.forget(process.pid, self.directory)
         self._process = None
 
-    def restart(self) -> None:
-        """Restart the server with the same port and data."""
-        self.stop()
-        self.start()
-
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
         """Suspend the server: the system accepts connections, but there is no response."""

@@ -38,7 +38,6 @@ class TcpRelay:
 
     async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         """Serve one connection."""
-        self.traffic.connections += 1
         exchange = Exchange()
         self.traffic.begin(exchange)
         rule = next((rule for rule in self.rules if rule.applies("", "", "")), None)
@@ -46,7 +45,7 @@ class TcpRelay:
             with self.connections.using(writer):
                 await self._relay(rule.fault if rule else None, exchange, reader, writer)
         finally:
-            self.traffic.end(exchange)
+            self.traffic.end()
 
     async def _relay(
         self, fault: Fault | None, exchange: Exchange, reader: StreamReader, writer: StreamWriter

@@ -4,7 +4,7 @@ import re
 import runpy
 
 import pytest
-from servers import browser, places, report, requirement
+from servers import places, report
 
 SCRIPT = places.ROOT / "scripts" / "install_servers.py"
 NAMES = re.compile(r"(pip|apt-get|npm) install ([^,)]+)")
@@ -46,18 +46,3 @@ def test_the_script_installs_the_reported_servers(nothing, capsys, monkeypatch):
     for tool, names in said:
         assert set(names.replace('"', "").split()) <= known[tool]
     assert {tool for tool, _ in said} == set(known)
-
-
-def test_a_variable_hides_all_servers(monkeypatch):
-    monkeypatch.setenv(places.NO_SERVERS, "1")
-    assert [kind.name for kind in report.KINDS if kind.missing() is None] == ["http"]
-    with pytest.raises((pytest.skip.Exception, pytest.fail.Exception), match="Chromium"):
-        browser.need_browser()
-
-
-@pytest.mark.parametrize("asked", ["", "1"])
-def test_without_a_browser_the_reason_says_how_to_install_it(nothing, asked, monkeypatch):
-    monkeypatch.setenv(requirement.REQUIRED, asked or "0")
-    outcome = pytest.fail.Exception if asked else pytest.skip.Exception
-    with pytest.raises(outcome, match="Chromium is not installed: make servers installs it"):
-        browser.need_browser()

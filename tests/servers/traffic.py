@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -21,10 +20,6 @@ class Exchange:
         Bytes of the bodies of the request and of the response.
     fault : str
         Kind of the injected fault.
-    round : int
-        Number of its round, from 1; 0 if requests are not delivered in rounds.
-    start, end : float
-        Seconds of the clock of the proxy.
     """
 
     method: str = ""
@@ -34,9 +29,6 @@ class Exchange:
     sent: int = 0
     received: int = 0
     fault: str = ""
-    round: int = 0
-    start: float = field(default_factory=time.monotonic)
-    end: float = 0.0
 
 
 @dataclass(slots=True)
@@ -45,8 +37,6 @@ class Traffic:
 
     Attributes
     ----------
-    connections : int
-        Number of connections opened by clients.
     concurrent, most_concurrent : int
         Number of concurrent requests: now, and the maximum.
     sent, received : int
@@ -58,7 +48,6 @@ class Traffic:
         In order of arrival.
     """
 
-    connections: int = 0
     concurrent: int = 0
     most_concurrent: int = 0
     sent: int = 0
@@ -73,14 +62,13 @@ class Traffic:
         self.concurrent += 1
         self.most_concurrent = max(self.most_concurrent, self.concurrent)
 
-    def end(self, exchange: Exchange) -> None:
+    def end(self) -> None:
         """Record the end of a request."""
-        exchange.end = time.monotonic()
         self.concurrent -= 1
 
     def forget(self) -> None:
         """Reset the traffic, except for requests in flight."""
-        self.connections, self.most_concurrent = 0, self.concurrent
+        self.most_concurrent = self.concurrent
         self.sent = self.received = self.rounds = self.delivered = 0
         self.exchanges = []
 

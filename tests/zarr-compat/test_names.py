@@ -3,7 +3,7 @@
 import json
 import os
 import pickle
-from collections.abc import MutableMapping
+from collections import UserDict
 from pathlib import Path
 
 import numpy as np
@@ -16,28 +16,6 @@ ROOT = Path(__file__).parents[2]
 TABLES = json.loads((Path(__file__).parent / "names.json").read_text())
 NAMES, CONVENTIONS = TABLES["names"], TABLES["conventions"]
 PAGE = ROOT / "docs" / "coming-from-zarr-python.md"
-
-
-class Mapping(MutableMapping):
-    """A user-defined store."""
-
-    def __init__(self):
-        self.values_of = {}
-
-    def __getitem__(self, key):
-        return self.values_of[key]
-
-    def __setitem__(self, key, value):
-        self.values_of[key] = value
-
-    def __delitem__(self, key):
-        del self.values_of[key]
-
-    def __iter__(self):
-        return iter(self.values_of)
-
-    def __len__(self):
-        return len(self.values_of)
 
 
 def refuses(call):
@@ -62,7 +40,7 @@ def holds(check, zarr, path):
     except ImportError:
         obstore = None
     names = {"zarr": zarr, "group": group, "array": array, "path": str(path), "obstore": obstore}
-    tools = {"np": np, "os": os, "pickle": pickle, "numcodecs": numcodecs, "Mapping": Mapping}
+    tools = {"np": np, "os": os, "pickle": pickle, "numcodecs": numcodecs, "Mapping": UserDict}
     functions = {"refuses": refuses, "storage_ratio": storage_ratio}
     return bool(eval(check, names | tools | functions))
 

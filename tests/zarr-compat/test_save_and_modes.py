@@ -144,13 +144,6 @@ def test_two_versions_raise():
     assert zarr.open_group({}, mode="w", zarr_version=2).metadata.zarr_format == 2
 
 
-@pytest.mark.parametrize("make", [zarr.create, zarr.empty])
-def test_missing_fill_value_of_version_2(make):
-    array = make((3,), dtype="i4", zarr_format=2, fill_value=None)
-    assert array.fill_value is None
-    assert array[:].shape == (3,)
-
-
 def spelled(shuffle):
     """Return the name of a shuffle: an enumeration, in zarr-python 3.4 a string."""
     return getattr(shuffle, "value", shuffle)

@@ -21,12 +21,6 @@ def test_a_compressor_is_the_only_one_of_the_compressors():
     assert zarr.zeros(4, compressor="default").core.codecs == zarr.zeros(4).core.codecs
 
 
-def test_codecs_of_numcodecs_are_compressors():
-    numcodecs = pytest.importorskip("numcodecs")
-    array = zarr.array(np.arange(9), compressor=numcodecs.Blosc("lz4", 3), zarr_format=2)
-    assert document(array)["compressor"]["cname"] == "lz4"
-
-
 def test_the_separator_goes_into_the_keys_of_the_format():
     for zarr_format, expected in ((2, "0/0"), (3, "c.0.0")):
         separator = "/" if zarr_format == 2 else "."

@@ -227,18 +227,6 @@ def test_the_time_of_a_check_that_found_no_change_counts(server):
     assert server.count("open_value", "get") == 0
 
 
-def test_a_checked_array_follows_another_writer(tmp_path):
-    zarr.create_array(tmp_path, data=np.arange(64).reshape(8, 8), chunks=(2, 2), shards=(4, 8))
-    cached = recheck(zarr.open(LRUCacheStore(LocalStore(tmp_path), 10**6, "generation")))
-    writer = zarr.open(tmp_path)
-    for step in range(4):
-        writer[step : step + 3] = step
-        if step == 2:
-            writer.append(np.full((3, 8), 9))
-        assert np.array_equal(cached[...], writer[...])
-        assert np.array_equal(cached[1:3, ::3], writer[1:3, ::3])
-
-
 def test_rechecked_metadata_is_not_taken_from_a_cache_without_checks(tmp_path):
     writer = zarr.create_array(tmp_path, shape=4)
     cached = recheck(zarr.open(LRUCacheStore(LocalStore(tmp_path), 10**6)))

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import zarr_core as zarr
-from counting_store import CountingStore, VersionedStore
+from counting_store import CountingStore
 from zarr_core.extension import StoreError, WrapperStore
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
@@ -19,17 +19,6 @@ DATA = np.arange(64 * 48, dtype="int32").reshape(64, 48)
 def cache(request):
     """The class of a cache, with the arguments store, size and options."""
     return request.param
-
-
-def test_an_array_is_read_from_the_cache(cache):
-    inner = VersionedStore(MemoryStore())
-    zarr.create_array(inner, data=DATA, chunks=(7, 20))
-    array = zarr.open_array(cache(inner, 10**7, "never"), mode="r")
-    assert np.array_equal(array[...], DATA)
-    inner.calls.clear()
-    assert np.array_equal(array[...], DATA)
-    assert np.array_equal(array[3:9, ::7], DATA[3:9, ::7])
-    assert inner.count() == 0
 
 
 @pytest.mark.parametrize(("check", "sees"), [("never", False), (3600, False), ("generation", True)])
@@ -50,19 +39,6 @@ def test_changes_of_others_are_visible_after_a_comparison(cache, check, sees, tm
     else:
         array.store.invalidate()
         assert array[3, 3] == DATA[3, 3] + 1
-
-
-def test_data_of_zarr_python_is_cached(cache, tmp_path):
-    theirs = pytest.importorskip("zarr", minversion="3")
-    for number, layout in enumerate(({"chunks": (16, 16)}, {"chunks": (8, 8), "shards": (32, 24)})):
-        path = tmp_path / str(number)
-        array = theirs.create_array(str(path), shape=DATA.shape, dtype=DATA.dtype, **layout)
-        array[...] = DATA
-        ours = zarr.open_array(cache(LocalStore(path), 10**7, "generation"))
-        for _ in range(2):
-            assert np.array_equal(ours[5:50], DATA[5:50])
-        array[...] = DATA + 1
-        assert np.array_equal(ours[5:50], DATA[5:50] + 1)
 
 
 def test_missing_chunks_are_not_cached(cache):

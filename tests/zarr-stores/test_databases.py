@@ -15,11 +15,10 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from database_contract import DatabaseContract, program
-from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, WrapperStore
+from zarr_core.extension import StoreError, StoreKeyError, StoreReadError
 from zarr_stores.databases.dbm import DBMStore
 from zarr_stores.databases.lmdb import LMDBStore
 from zarr_stores.databases.sqlite import SQLiteStore
-from zarr_stores.wrappers.prefix import PrefixStore
 
 KINDS = {"sqlite": SQLiteStore, "lmdb": LMDBStore}
 
@@ -307,17 +306,6 @@ def test_a_batch_is_stored_completely_or_not_at_all(tmp_path):
         store.set_values([("k", b"new"), ("l" * 512, b"")])
     store.set_values([])
     assert sorted(store.list()) == ["k"]
-
-
-def test_wrappers_keep_batches(tmp_path):
-    store = LMDBStore(tmp_path / "s")
-    array = zarr.create_array(
-        PrefixStore(WrapperStore(store), "p/"), shape=100, chunks=2, dtype="i4", fill_value=-1
-    )
-    before = transactions(store)
-    array[...] = np.arange(100)
-    assert transactions(store) == before + 1
-    assert zarr.open_array(store, path="p")[99] == 99
 
 
 def test_small_values_are_copied_in_few_transactions(tmp_path):

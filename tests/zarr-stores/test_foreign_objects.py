@@ -34,10 +34,7 @@ def bucket(request, monkeypatch):
         kind = pytest.importorskip("adlfs").AzureBlobFileSystem
         for name, value in azure_environment(server).items():
             monkeypatch.setenv(name, value)
-        account = {"AccountName": server.account, "AccountKey": server.key}
-        given = {"DefaultEndpointsProtocol": "http", "BlobEndpoint": server.url, **account}
-        words = ";".join(f"{name}={value}" for name, value in given.items())
-        return f"az://{server.container}", {}, kind(connection_string=words)
+        return f"az://{server.container}", {}, kind(connection_string=server.connection_string)
     server = request.getfixturevalue("gcs_server")
     kind = pytest.importorskip("gcsfs.core").GCSFileSystem
     options = {"base_url": server.url, "skip_signature": True, "retry_config": FEW_RETRIES}

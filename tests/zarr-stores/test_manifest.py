@@ -30,7 +30,8 @@ from zarr_stores.integrity.verify import verify
 from zarr_stores.zip import ZipStore
 
 ROOT = Path(__file__).parents[2]
-FIXTURES = ROOT / "tests/fixtures"
+
+
 SCHEMAS = ROOT / "schemas/manifest"
 
 
@@ -314,17 +315,3 @@ def test_a_store_without_listing_is_verified_by_the_keys_of_the_manifest():
 
 
 # --- data of other programs ---
-
-WRITTEN = sorted(FIXTURES.glob("*/*/*.zip"))
-
-
-@pytest.mark.parametrize("file", WRITTEN, ids=lambda it: f"{it.parent.name}-{it.stem}")
-def test_data_of_other_programs_is_verified(file, tmp_path):
-    with zipfile.ZipFile(file) as archive:
-        archive.extractall(tmp_path / "copy.zarr")
-    manifest = create_manifest(file)
-    assert len(manifest) > 1
-    assert verify(tmp_path / "copy.zarr", manifest).is_sound
-    key = sorted(manifest)[-1]
-    (tmp_path / "copy.zarr" / key).unlink()
-    assert [problem.key for problem in verify(tmp_path / "copy.zarr", manifest).problems] == [key]

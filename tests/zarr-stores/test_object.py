@@ -227,44 +227,6 @@ def test_a_forked_process_raises(s3_server):
 # --- conditions ---
 
 
-def test_an_update_sees_what_others_have_written(s3_server):
-    """Run in another process, without the locks of this one."""
-    store = s3_store(s3_server)
-    store.set("k", b"0")
-    calls = []
-
-    def change(reader):
-        calls.append(bytes(reader.read(0, reader.size)))
-        if len(calls) < 4:
-            store.set("k", b"%d" % (10 * len(calls)))
-        return calls[-1] + b"!"
-
-    store.update("k", change)
-    assert calls == [b"0", b"10", b"20", b"30"]
-    assert bytes(store.get("k")) == b"30!"
-    seen = []
-
-    def create(reader):
-        seen.append(reader)
-        if reader is None:
-            store.set("n", b"theirs")
-            return b"mine"
-        return reader
-
-    store.update("n", create)
-    assert bytes(store.get("n")) == b"theirs"
-    assert len(seen) == 2
-
-    def remove(reader):
-        if bytes(reader.read(0, reader.size)) == b"theirs":
-            store.set("n", b"newer")
-            return None
-        return reader
-
-    store.update("n", remove)
-    assert bytes(store.get("n")) == b"newer"
-
-
 def test_without_conditions_the_last_writer_wins(s3_server):
     store = s3_store(s3_server, conditional=False)
     store.set("k", b"0")

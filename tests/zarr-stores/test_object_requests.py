@@ -1,23 +1,17 @@
 """Number and concurrency of the requests to an object store."""
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
-from threading import Barrier
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from loopback import responding
 from object_stores import same_place
-from servers import faults
 from store_contract import get_into
-from waits import LATENCIES, PATIENCE
-from zarr_core.errors import NodeExistsError
+from waits import LATENCIES
 from zarr_core.extension import ByteRange
 from zarr_core.interfaces.store import SetIfMissing
 from zarr_stores.object import ObjectStore
-from zarr_stores.object.reader import ObjectReader
-from zarr_stores.wrappers.prefix import PrefixStore
 
 pytest_plugins = ["servers.fixtures"]
 LATENCY = 0.03
@@ -180,64 +174,6 @@ def test_the_user_sets_the_number_of_concurrent_requests(store, direct, s3_serve
     assert proxy.traffic.most_concurrent == 5
 
 
-def test_a_part_of_a_shard_needs_two_requests(store, direct, proxy):
-    values = np.random.default_rng(2).integers(0, 9, (64, 64, 64)).astype("int32")
-    zarr.create_array(
-        direct, path="s", data=values, chunks=(8, 8, 8), shards=(64, 64, 64), compressors=None
-    )
-    array = zarr.open_array(store, path="s")
-    assert len(asked(proxy)) == 1
-    assert array[5, 6, 7] == values[5, 6, 7]
-    (first, _), (second, _) = asked(proxy)
-    assert (first, second) == ("GET", "GET")
-
-
-@with_longer_latencies
-def test_distant_inner_chunks_are_read_concurrently(store, direct, proxy, monkeypatch):
-    values = np.random.default_rng(2).integers(0, 9, (64, 64, 64)).astype("int32")
-    zarr.create_array(
-        direct, path="s", data=values, chunks=(2, 64, 64), shards=(64, 64, 64), compressors=None
-    )
-    monkeypatch.setattr(ObjectReader, "gap_nbytes", 1000)
-    array = zarr.open_array(store, path="s")
-    proxy.forget()
-    assert np.array_equal(array[::8], values[::8])
-    assert proxy.traffic.requests == 1 + 8
-    assert proxy.traffic.most_concurrent == 8
-    proxy.forget()
-    monkeypatch.setattr(ObjectReader, "gap_nbytes", 1 << 20)
-    joining = zarr.open_array(store, path="s")
-    proxy.forget()
-    assert np.array_equal(joining[::8], values[::8])
-    assert proxy.traffic.requests <= 1 + 2
-
-
-@with_longer_latencies
-def test_many_shards_at_once(store, direct, proxy):
-    values = np.random.default_rng(2).integers(0, 9, (20, 512)).astype("int32")
-    zarr.create_array(direct, path="s", data=values, chunks=(1, 64), shards=(1, 512))
-    array = zarr.open_array(store, path="s")
-    proxy.forget()
-    assert np.array_equal(array[:, 100], values[:, 100])
-    assert proxy.traffic.requests <= 40
-    assert proxy.traffic.most_concurrent == 20
-
-
-@with_longer_latencies
-def test_a_hierarchy_is_walked_level_by_level(store, direct, proxy):
-    root = zarr.create_group(direct)
-    for outer in range(4):
-        group = root.create_group(f"g{outer}")
-        for inner in range(10):
-            group.create_array(f"a{inner}", shape=(3,), dtype="int8")
-    group = zarr.open_group(store, mode="r")
-    proxy.forget()
-    assert len(list(group.members(max_depth=None))) == 44
-    traffic = proxy.traffic
-    assert traffic.requests == 44 + 5  # each document, and a list of each group
-    assert 20 <= traffic.most_concurrent <= store.max_concurrency
-
-
 def test_azure_finds_the_end_of_a_value(azure_server, proxy_before, monkeypatch):
     from object_stores import azure_environment
 
@@ -271,21 +207,6 @@ def test_a_server_without_parts_is_asked_for_them_once(plain_http_server, proxy_
 # --- new nodes ---
 
 
-def created(store, data, path):
-    return zarr.create_array(store, path=path, data=data, chunks=data.shape)
-
-
-def test_a_new_array_needs_no_request_for_its_metadata(store, proxy):
-    data = np.arange(6)
-    zarr.create_group(store)
-    created(store, data, "first")
-    proxy.forget()
-    created(store, data, "second")
-    methods = [method for method, _ in asked(proxy)]
-    assert sorted(methods[:2]) == ["GET", "GET"]  # the root, and a listing of the path
-    assert methods[2:] == ["PUT", "PUT"]  # the metadata, the chunk
-
-
 def test_a_value_that_appears_after_the_listing_is_kept(store, direct, proxy):
     direct.set("k", b"old")
     new = SetIfMissing(lambda: b"new", known_missing=True)
@@ -293,37 +214,6 @@ def test_a_value_that_appears_after_the_listing_is_kept(store, direct, proxy):
     assert not new.stored
     assert bytes(direct.get("k")) == b"old"
     assert [method for method, _ in asked(proxy)] == ["PUT", "GET"]
-
-
-def test_one_of_several_concurrent_creations_succeeds(store):
-    data = np.arange(6)
-    seen = Barrier(4, timeout=PATIENCE)
-
-    class Together(PrefixStore):
-        """All creations have listed the path before the first writes."""
-
-        def update(self, key, change):
-            seen.wait()
-            super().update(key, change)
-
-    def create(number):
-        try:
-            created(Together(store, ""), data + number, "a")
-        except NodeExistsError:
-            return None
-        return number
-
-    zarr.create_group(store)
-    with ThreadPoolExecutor(4) as pool:
-        first = [number for number in pool.map(create, range(4)) if number is not None]
-    assert len(first) == 1
-    assert np.array_equal(zarr.open_array(store, path="a", mode="r")[...], data + first[0])
-
-
-def test_a_creation_whose_response_was_lost_succeeds(store, direct, proxy):
-    proxy.inject(faults.lose_answer(), method="PUT", key="zarr.json$")
-    created(store, np.arange(6), "a")
-    assert zarr.open_array(direct, path="a", mode="r")[4] == 4
 
 
 # --- indexes of shards ---

@@ -62,28 +62,6 @@ def test_requests_are_repeated(place, status):
         assert store.read_only == (place in ("https", "fsspec"))
 
 
-def test_all_pages_of_the_first_listing_are_requested_again():
-    item = (
-        "<Contents><Key>d/{}</Key><Size>1</Size><ETag>1</ETag>"
-        "<LastModified>2024-01-01T00:00:00Z</LastModified></Contents>"
-    )
-    more = "<NextContinuationToken>2</NextContinuationToken>"
-    failures = [503]
-
-    def respond(request):
-        is_last = "continuation-token=2" in request.path
-        if is_last and failures:
-            return failures.pop(), {}, BUSY
-        items = "".join(item.format(number + 1000 * is_last) for number in range(1000))
-        rest = (
-            f"<IsTruncated>{'false' if is_last else 'true'}</IsTruncated>{'' if is_last else more}"
-        )
-        return 200, {}, f"<ListBucketResult>{rest}{items}</ListBucketResult>".encode()
-
-    with responding(respond) as server:
-        assert len([*store_at("s3", server).list()]) == 2000
-
-
 @pytest.mark.parametrize("place", ["s3", "webdav", "fsspec"])
 def test_requests_are_repeated_for_a_time(place):
     with overloaded(1_000_000) as server:

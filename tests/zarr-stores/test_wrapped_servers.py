@@ -6,7 +6,6 @@ import zarr_core as zarr
 from object_stores import same_place
 from zarr_stores.cache.chunk_cache import ChunkCacheStore
 from zarr_stores.cache.recheck import recheck
-from zarr_stores.object import ObjectStore
 from zarr_stores.zip import ZipStore
 
 pytest_plugins = ["servers.fixtures"]
@@ -106,13 +105,3 @@ def test_an_archive_in_a_bucket(store, direct, proxy, tmp_path):
     assert len(methods(proxy)) == 17  # document, sixteen chunks
     direct.set("a/b.zip", archived(tmp_path / "b.zip"))
     assert np.array_equal(root["plain"][...], DATA)
-
-
-def test_groups_on_a_web_server_are_listed_by_consolidated_metadata(http_server):
-    root = zarr.create_group(zarr.LocalStore(http_server.root / "c.zarr"))
-    root.create_group("x").create_array("y", data=DATA[:2])
-    zarr.consolidate_metadata(root.store)
-    with ObjectStore.from_url(f"{http_server.url}/c.zarr") as store:
-        root = zarr.open_group(store, mode="r")
-        assert [path for path, _ in root.members(max_depth=None)] == ["x", "x/y"]
-        assert np.array_equal(root["x/y"][...], DATA[:2])

@@ -10,9 +10,7 @@ import struct
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
-import zarr_core as zarr
 from failing_store import FaultyStore
 from store_contract import get_into
 from zarr_core.extension import (
@@ -311,23 +309,6 @@ def test_a_large_directory_is_one_request_more(tmp_path):
     server = Server(LocalStore(tmp_path))
     assert len(list(ZipStore((server, "a.zip")).list())) == 2000
     assert len(server.requested) == 2
-
-
-def test_arrays_in_an_archive_in_a_store(tmp_path):
-    data = np.arange(64 * 6000, dtype="i4").reshape(64, 6000)
-    with ZipStore(tmp_path / "a.zip") as store:
-        root = zarr.create_group(store)
-        root.create_array("plain", data=data, chunks=(4, 6000))
-        root.create_array(
-            "sharded", data=data, chunks=(1, 6000), shards=(32, 6000), compressors=None
-        )
-    server = Server(LocalStore(tmp_path))
-    root = zarr.open_group(ZipStore((server, "a.zip")), mode="r")
-    for name in ("plain", "sharded"):
-        assert np.array_equal(root[name][...], data)
-    server.requested.clear()
-    assert np.array_equal(root["sharded"][5:7, 3], data[5:7, 3])
-    assert sum(server.requested) < 4 * 6000 * 4
 
 
 def test_a_replaced_archive_is_read_again(tmp_path):

@@ -1,10 +1,5 @@
 """An interrupted conversion can be run again, and the source is always readable."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -147,37 +142,6 @@ def test_removing_the_source(when):
         matches(dest, 3)
 
 
-PROGRAM = """
-import os, sys
-import zarr_core as zarr
-from failing_store import READS, FailingStore
-from zarr_transfer import convert, plan_conversion
-
-class Killed(FailingStore):
-    def _error(self, method, key, number):
-        os._exit(9)
-
-source, dest, stop = sys.argv[1:]
-convert(source, Killed(zarr.LocalStore(dest), int(stop), "after"), chunks=3, shards=6)
-"""
-
-
-def test_a_process_that_dies(tmp_path):
-    source, dest = tmp_path / "old.zarr", tmp_path / "new.zarr"
-    zarr.create_array(source, path="a", data=np.arange(100).reshape(10, 10), chunks=4)
-    zarr.create_array(source, path="b", data=np.arange(100).reshape(10, 10), chunks=4)
-    died = subprocess.run(
-        [sys.executable, "-c", PROGRAM, source, dest, "18"],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-        check=False,
-    )
-    assert died.returncode == 9
-    convert(source, dest, chunks=3, shards=6)
-    for name in "ab":
-        assert np.array_equal(zarr.open(dest)[name][...], zarr.open(source)[name][...])
-        assert zarr.open(dest)[name].shards == (6, 6)
-
-
 class WithoutMetadata(zarr.MemoryStore):
     """Does not store metadata."""
 
@@ -197,14 +161,6 @@ def test_decoded_chunks_are_kept_until_the_metadata_is_stored():
     assert not dest.keys("set")  # only metadata was missing
     assert not [key for key in dest.list() if "copying" in key]
     assert np.array_equal(zarr.open(dest)[...], np.arange(200))
-
-
-def test_the_checkpoint_of_a_complete_array_is_removed():
-    source, dest = zarr.create_array(data=np.arange(200), chunks=5).store, zarr.MemoryStore()
-    convert(source, dest, chunks=4)
-    dest.set(".copying", b"{}")
-    convert(source, dest, chunks=4)
-    assert not dest.exists(".copying")
 
 
 def test_a_failure_of_a_store_is_not_a_problem_of_a_node():

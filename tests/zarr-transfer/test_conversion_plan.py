@@ -221,14 +221,6 @@ def test_nothing_is_put_below_a_group_that_is_omitted():
     assert {key.partition("/")[0] for key in dest.list()} == {"attributes.json", "fine"}
 
 
-def test_an_archive_is_finished(tmp_path):
-    source = hierarchy()
-    done = convert(source, tmp_path / "new.zip", chunks=3)
-    assert done.cost == "recode"
-    assert (tmp_path / "new.zip").read_bytes()[-22:-18] == b"PK\x05\x06"
-    assert np.array_equal(zarr.open(tmp_path / "new.zip")["x"][...], source["x"][...])
-
-
 def test_filters_that_change_elements_are_not_dropped_silently():
     source = zarr.MemoryStore()
     filters = [{"name": "numcodecs.bitround", "configuration": {"keepbits": 3}}]

@@ -384,16 +384,6 @@ def test_arrays_get_another_layout(source, target):
     assert dict(dest["g/a"].attrs) == {"x": 1}
 
 
-def test_a_large_array_is_decoded_in_parts(monkeypatch):
-    monkeypatch.setattr("zarr_transfer.copy_elements.BUFFER", 1000)
-    values = np.arange(60 * 50, dtype="i4").reshape(60, 50)
-    source = zarr.create_array(data=values, chunks=(7, 50))
-    seen = []
-    copy = zarr.copy(source, None, chunks=(5, 20), progress=seen.append)
-    assert np.array_equal(copy[...], values)
-    assert len(copy.store._mapping) == 12 * 3 + 1
-
-
 def test_remains_of_a_decoding_copy_are_removed():
     source = zarr.create_array(data=np.array([0, 0, 1, 1]), chunks=2, fill_value=0)
     dest = zarr.MemoryStore({"c/0": b"of an earlier attempt"})
@@ -541,14 +531,6 @@ def test_a_note_that_outlived_its_copy_goes_with_the_next():
     zarr.copy(source, inner, if_exists="skip", chunks=1)
     assert f"a/{NAME}" not in contents(inner)
     np.testing.assert_array_equal(zarr.open(inner)["a"][...], np.arange(40))
-
-
-def test_drafts_are_decoded_into_another_format():
-    source = zarr.create_group(zarr_format="draft", attributes={"n": 1})
-    source.create_array("g/a", data=np.arange(6), chunks=2)
-    copied = zarr.copy(source, {}, zarr_format=3, chunks=3)
-    assert dict(copied.attrs) == {"n": 1}
-    assert copied["g/a"][...].tolist() == list(range(6))
 
 
 def test_implicit_group_is_not_a_group():

@@ -57,13 +57,6 @@ def check(dest):
         assert np.array_equal(array[...], VALUES)
 
 
-@pytest.mark.parametrize("how", COPIES)
-def test_metadata_are_stored_first_where_that_is_required(source, how):
-    dest = FirstStore(zarr_core.MemoryStore())
-    COPIES[how](source, dest)
-    check(dest)
-
-
 def test_keys_are_copied_in_the_order_that_the_store_requires(source):
     dest = FirstStore(zarr_core.MemoryStore())
     zarr_core.copy_store(source.store, dest)

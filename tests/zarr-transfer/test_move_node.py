@@ -125,18 +125,6 @@ def test_nodes_that_cannot_be_copied(root):
     assert root["g/a"][...].tolist() == list(range(6))
 
 
-def test_undecodable_arrays_are_copied(root):
-    document = contents(root.store)["b/zarr.json"]
-    document["codecs"].append({"name": "acme.secret", "must_understand": False})
-    root.store.set("b/zarr.json", json.dumps(document).encode())
-    with pytest.warns(UserWarning, match=r"acme\.secret"):
-        array = root["b"]
-    with pytest.warns(UserWarning, match=r"acme\.secret"):
-        copy = zarr.copy(array, None)
-    assert contents(copy.store)["c/0"] == contents(root.store, "b/")["c/0"]
-    assert contents(copy.store)["zarr.json"] == document
-
-
 def test_a_directory_is_renamed(tmp_path):
     root = zarr.create_group(tmp_path / "store")
     data = np.arange(100, dtype="i4")

@@ -6,8 +6,6 @@ import pickle
 import numpy as np
 import pytest
 import zarr_core as zarr
-from hypothesis import given
-from hypothesis import strategies as st
 from zarr_core.errors import (
     CodecChainError,
     MetadataMismatchError,
@@ -48,17 +46,6 @@ def completed(document, **arguments):
 
 
 # --- reading and writing ---
-
-
-@given(st.sets(st.sampled_from(sorted(DOCUMENT))))
-def test_every_part_of_a_document_is_read_and_satisfied(names):
-    part = {name: value for name, value in DOCUMENT.items() if name in names}
-    members = read(part)
-    assert members == {
-        name: value for name, value in part.items() if name not in ("zarr_format", "node_type")
-    }
-    assert read(members) == members
-    assert metadata_differences(METADATA, members) == []
 
 
 def test_all_members_of_metadata():
@@ -137,6 +124,7 @@ def test_codecs_have_any_form():
         ({"codecs": ["transpose", "crc32c", "gzip"]},
          ['/codecs: has the bytes -> bytes codec "gzip", not "crc32c", "gzip"']),
         ({"codecs": ["transpose", "zstd"]}, ['/codecs/2: is "gzip", not "zstd"']),
+        ({"codecs": ["transpose", "acme.unknown"]}, ['/codecs/2: is "gzip", not "acme.unknown"']),
         ({"codecs": [{"name": "transpose", "configuration": {"order": [0, 1]}},
                      {"name": "bytes", "configuration": {"endian": "big"}},
                      {"name": "gzip", "configuration": {"level": 9}}]},
@@ -207,25 +195,7 @@ def test_fill_values_are_compared_in_the_form_in_which_they_are_read():
     assert problems({"fill_value": True}, metadata) == ["/fill_value: is 42, not true"]
 
 
-def test_unknown_codecs_are_compared_by_their_names():
-    assert problems({"codecs": ["transpose", "acme.unknown"]}) == [
-        '/codecs/2: is "gzip", not "acme.unknown"'
-    ]
-
-
 # --- completing ---
-
-
-def test_completing_gives_what_create_array_stores():
-    members = {"shape": [6], "data_type": "int32", "codecs": ["gzip"]}
-    array = zarr.create_array(metadata=members)
-    assert completed(members) == array.metadata
-    assert [(codec.name, dict(codec.configuration)) for codec in array.codecs] == [
-        ("bytes", {"endian": "little"}), ("gzip", {"level": 5})
-    ]  # fmt: skip
-    old = completed(members, zarr_format=2, chunks=3)
-    assert old == zarr.create_array(metadata=members, zarr_format=2, chunks=3).metadata
-    assert old.chunk_key_encoding.name == "v2"
 
 
 def test_a_fill_value_of_metadata_is_that_of_the_new_array():
@@ -244,12 +214,8 @@ def test_a_fill_value_of_metadata_is_that_of_the_new_array():
 
 def test_completing_needs_a_shape_and_known_arguments():
     with pytest.raises(TypeError, match="requires shape"):
-        completed({})
-    with pytest.raises(TypeError, match="requires shape"):
         completed({"shape": [None]})
     assert completed({"shape": [None]}, shape=3).shape == (3,)
-    with pytest.raises(TypeError, match="unexpected keyword argument: shards_"):
-        completed({}, shape=3, shards_=3)
     with pytest.raises(CodecChainError):
         completed({"codecs": ["gzip", "bytes"]}, shape=3)
     with pytest.raises(MetadataValidationError, match="/fill_value"):
