@@ -1,12 +1,13 @@
-"""zarr-python opens every array with a codec that it knows, whatever created the array."""
+"""Codecs of numcodecs in version 3: zarr-python opens every array with one that it knows; chains."""
 
 import json
 
 import numpy as np
 import pytest
 import zarr as zarr_python
+import zarr.codecs.numcodecs
 import zarr_core as zarr
-from zarr_core.errors import ZarrError
+from zarr_core.errors import CodecChainError, ZarrError
 from zarr_core.registry.discovery import usable_names as extension_names
 
 NAMES = sorted(name for name in extension_names("codec") if name.startswith("numcodecs."))
@@ -88,3 +89,56 @@ def test_a_document_without_configuration_is_kept():
     zarr.open(store, mode="r+").attrs["units"] = "m"
     again = json.loads(bytes(store.get("zarr.json")))
     assert again["codecs"] == document["codecs"]
+
+
+# --- what zarr-python writes, in chains and within shards ---
+
+
+NUMBERS = np.cumsum(np.sin(np.arange(210)), dtype="f8").reshape(14, 15) * 100 + 1000
+LAYOUT = {"shape": (14, 15), "chunks": (7, 5)}
+theirs = zarr_python.codecs.numcodecs
+
+
+def chunks_of(path):
+    files = [file for file in path.glob("c/**/*") if file.is_file()]
+    return {str(file.relative_to(path)): file.read_bytes() for file in files}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_several_at_once(tmp_path):
+    filters = [
+        theirs.FixedScaleOffset(offset=1000, scale=10, dtype="f8", astype="i4"),
+        theirs.Delta(dtype="i4", astype="i2"),
+    ]
+    compressors = [theirs.Shuffle(elementsize=2), theirs.Zlib(level=3), theirs.CRC32()]
+    array = zarr_python.create_array(
+        tmp_path, dtype="f8", filters=filters, compressors=compressors, **LAYOUT
+    )
+    array[...] = NUMBERS
+    chunks = chunks_of(tmp_path)
+    ours = zarr.open_array(tmp_path, mode="r+")
+    assert (ours[...] == array[...]).all()
+    ours[...] = NUMBERS
+    assert chunks_of(tmp_path) == chunks
+    assert (ours[3:9, 1::2] == array[3:9, 1::2]).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_inside_of_shards(tmp_path):
+    filters, compressors = [theirs.Delta(dtype="i4")], [theirs.Zlib()]
+    array = zarr_python.create_array(
+        tmp_path, dtype="i4", shards=(14, 15), filters=filters, compressors=compressors, **LAYOUT
+    )
+    array[:10] = NUMBERS[:10]
+    ours = zarr.open_array(tmp_path, mode="r+")
+    assert (ours[...] == array[...]).all()
+    ours[8:] = NUMBERS[8:].astype("i4")
+    assert (zarr_python.open_array(tmp_path)[...] == NUMBERS.astype("i4")).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_delta_of_another_dtype_is_rejected(tmp_path):
+    # zarr-python reads other numbers from these bytes.
+    zarr_python.create_array(tmp_path, dtype="i4", filters=[theirs.Delta(dtype="i2")], **LAYOUT)
+    with pytest.raises(CodecChainError, match="configured for dtype int16"):
+        zarr.open_array(tmp_path)

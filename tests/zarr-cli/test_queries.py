@@ -299,6 +299,19 @@ def test_broken_and_conflicting_extensions(command, query, tmp_path, monkeypatch
     assert "acme-one and acme-two all provide the codec 'acme.both'" in unloaded
 
 
+# --- plan ---
+
+
+def test_a_plan_is_a_table(here, command):
+    lines = command("plan", "3.zarr#height", "0:2,0:3").splitlines()
+    assert lines[0].startswith("read of file://")
+    assert lines[0].endswith("'/height'")
+    assert lines[1].split() == ["selection", "2", "x", "3"]
+    assert "100 x 80" in command("plan", "3.zarr#height")
+    for selection in ("0:2,0:3,5", "x", "99999"):
+        assert "SELECTION" in command("plan", "3.zarr#height", selection, status=2)
+
+
 # --- a terminal ---
 
 

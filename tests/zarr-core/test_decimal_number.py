@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from core_data_types import data_type
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from zarr_core import strictjson
 
@@ -115,8 +115,15 @@ def test_texts_next_to_half_ways_are_rounded_once(name, bits, side, digits, nega
 
 @given(
     st.sampled_from(["float16", "float32", "float64"]),
-    st.from_regex(r"-?(0|[1-9][0-9]{0,6})(\.[0-9]{1,25})?(e[+-]?[0-9]{1,2})?", fullmatch=True),
+    st.integers(-(2**140), 2**140).map(str)
+    | st.from_regex(r"-?(0|[1-9][0-9]{0,6})(\.[0-9]{1,25})?(e[+-]?[0-9]{1,2})?", fullmatch=True),
 )
+@example("float64", str(2**53 + 1))
+@example("float32", str(2**60 + 2**36 + 1))  # float64 rounds it to a tie, float32 rounds that down
+@example("float16", "65519")
+@example("float16", "65520")
+@example("float32", str(2**128 - 2**103 - 1))  # the largest finite value
+@example("float32", str(2**128 - 2**103))
 def test_any_text_is_rounded_once(name, text):
     text = "0" if text == "-0" else text  # an integer, which has no sign of zero
     assert bits_of_text(text, name) == nearest(text, name)

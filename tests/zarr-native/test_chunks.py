@@ -406,38 +406,6 @@ def test_any_number_of_threads_is_possible(tmp_path):
         assert np.array_equal(zarr.open_array(tmp_path)[...], data_of("int16"))
 
 
-INDICES = [
-    3, -1, 22, slice(None), slice(2, 4), slice(-3, None), slice(None, None, 2), slice(1, 1),
-    slice(3, None, -1), slice(0, 10**30), np.int64(3), ..., None, [1, 2], 23, -24, 10**30, "x",
-    slice("x"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("shards", [None, SHARDS], ids=["chunks", "shards"])
-@pytest.mark.parametrize("kind", ["memory", "local"])
-def test_every_index_has_the_result_of_numpy(tmp_path, kind, shards):
-    data = data_of("int32")
-    array = created(
-        tmp_path if kind == "local" else zarr.MemoryStore(), data, "int32", "zstd", shards
-    )
-    array[...] = data
-    indices = [(), *INDICES, *itertools.product(INDICES, INDICES), (1, 2, ...), (1, 2, 3)]
-    for index in indices:
-        try:
-            expected = data[index]
-        except (IndexError, TypeError):
-            with pytest.raises((IndexError, TypeError)):
-                array[index]
-            continue
-        found = array[index]
-        assert type(found) is type(expected), index
-        assert np.array_equal(found, expected), index
-        assert found.shape == expected.shape
-    for index in (True, (True, 0), (0, True), (True, ...)):
-        with pytest.raises(IndexError, match="is not an index|too many"):
-            array[index]
-
-
 @pytest.mark.parametrize("kind", ["memory", "local"])
 def test_an_index_within_one_chunk_is_read_at_once(tmp_path, counted, kind):
     data = data_of("int32")

@@ -154,15 +154,6 @@ def test_trees(tmp_path, zarr_format):
         xr.testing.assert_identical(xr.open_datatree(tmp_path / name, engine=engine), tree)
 
 
-def test_data_arrays_without_a_name(tmp_path, zarr_format):
-    array = xr.DataArray([[1, 2]], dims=("y", "x"), coords={"x": [5, 6]})
-    array.to_zarr(tmp_path / "t.zarr", zarr_format=zarr_format)
-    array.zarr_core.to_zarr(tmp_path / "o.zarr", zarr_format=zarr_format)
-    for name, engine in (("o.zarr", "zarr"), ("t.zarr", "zarr_core")):
-        found = xr.open_dataarray(tmp_path / name, engine=engine).load()
-        xr.testing.assert_identical(found, array)
-
-
 def test_stores_of_zarr_python(tmp_path, zarr_format):
     store = zarr.storage.MemoryStore()
     to_zarr(dataset()[["plane"]], store, zarr_format=zarr_format)
