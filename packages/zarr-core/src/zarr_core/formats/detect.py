@@ -150,7 +150,7 @@ def _warn_of_conflict(store: Store, path: str, name: str, metadata: NodeMetadata
     of_array, *others = METADATA_KEYS[other := CONFLICTS[name]]
     document = of_array if isinstance(metadata, ArrayMetadata) or not others else others[0]
     key = f"{path}/{document}" if path else document
-    if store.exists(key) and is_provided("format", other):
+    if is_provided("format", other) and store.exists(key):
         warn(
             f"{Location(store, path)}: has metadata documents of two formats: it is read as {name}, "
             f"and {key!r} is ignored; pass zarr_format=... to choose"
