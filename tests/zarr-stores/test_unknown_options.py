@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 import zarr_core as zarr
 from zarr_core.extension import StoreError
+from zarr_stores._attempts import reached
 
 SECRET = "S3CR3TPW"
 
@@ -37,6 +38,7 @@ def test_the_client_library_rejects_an_unknown_option(url, option):
         with pytest.raises(StoreError, match=f"(?i)option.*{option}") as caught:
             store.get("k")
         assert SECRET not in str(caught.value) + repr(caught.value.args)
+        assert not any("[::1]" in str(server) for server in reached)
         if option != "timeot":
             with pytest.raises(StoreError, match=f"cannot be pickled.*{option}"):
                 pickle.dumps(store)

@@ -247,7 +247,8 @@ class ServerStore(KeyValueStore):
             except self._failures() as error:
                 lost, limit = self.is_lost(error), self._retry_timeout
                 if not lost:
-                    reached.add(self._server)
+                    if getattr(error, "sqlstate", "") is not None:  # not from psycopg itself
+                        reached.add(self._server)
                 elif self._server not in reached:
                     limit = 0.0 if FINAL.search(str(error)) else RETRY_SECONDS
                 if not (again and lost and attempts.again(limit)):
