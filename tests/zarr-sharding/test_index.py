@@ -83,12 +83,12 @@ def test_entries_of_a_transposed_index(rep):
     order = {"name": "transpose", "configuration": {"order": [1, 0]}}
     big = {"name": "bytes", "configuration": {"endian": "big"}}
     codec = ShardingCodec((2,), ["bytes"], [order, big, "crc32c"])
-    decoded = rep((4,), "uint8")
-    data = b"".join(codec.encode(np.array([1, 2, 3, 4], np.uint8), decoded))
-    assert data[4:-4] == np.array([[0, 2], [2, 2]], ">u8").tobytes()  # offsets, then lengths
+    decoded = rep((6,), "uint8")
+    data = b"".join(codec.encode(np.arange(1, 7, dtype=np.uint8), decoded))
+    assert data[6:-4] == np.array([[0, 2, 4], [2, 2, 2]], ">u8").tobytes()  # offsets, lengths
     index = codec._shard(decoded).index
-    assert [index.read_one(BufferByteReader(data), n) for n in range(2)] == [(0, 2), (2, 2)]
-    assert codec.decode(data, decoded).tolist() == [1, 2, 3, 4]
+    assert [index.read_one(BufferByteReader(data), n) for n in (1, 2)] == [(2, 2), (4, 2)]
+    assert codec.decode(data, decoded).tolist() == [1, 2, 3, 4, 5, 6]
 
 
 def test_sizes_of_inner_chunks_come_from_the_index_alone(rep, counting):
