@@ -79,6 +79,18 @@ def test_one_entry_is_found_as_all_are(rep, counting, location, endian, checksum
         assert reader.nbytes == (84 if checksum else 16)
 
 
+def test_entries_of_a_transposed_index(rep):
+    order = {"name": "transpose", "configuration": {"order": [1, 0]}}
+    big = {"name": "bytes", "configuration": {"endian": "big"}}
+    codec = ShardingCodec((2,), ["bytes"], [order, big, "crc32c"])
+    decoded = rep((6,), "uint8")
+    data = b"".join(codec.encode(np.arange(1, 7, dtype=np.uint8), decoded))
+    assert data[6:-4] == np.array([[0, 2, 4], [2, 2, 2]], ">u8").tobytes()  # offsets, lengths
+    index = codec._shard(decoded).index
+    assert [index.read_one(BufferByteReader(data), n) for n in (1, 2)] == [(2, 2), (4, 2)]
+    assert codec.decode(data, decoded).tolist() == [1, 2, 3, 4, 5, 6]
+
+
 def test_sizes_of_inner_chunks_come_from_the_index_alone(rep, counting):
     codec = ShardingCodec((2, 4), ["bytes", "crc32c"]).complete(rep((4, 8)))
     decoded = rep((4, 8))

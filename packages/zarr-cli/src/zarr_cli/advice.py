@@ -31,6 +31,7 @@ PHRASES: dict[str, str | Callable[[re.Match[str]], str]] = {
     r'pass unsupported="skip" to skip': "pass --skip-unsupported to skip",
     r"pass external=True to (read|follow)": r"use --external to \1",
     r"Pass a larger timeout= if": "Pass a larger --timeout if",
+    r"pass zarr_format=\.\.\. to choose": "pass --zarr-format or --source-format to choose",
     r"([;,]) use zarr_format=(\w+)": r"\1 use --zarr-format \2",
     r"create it with consolidate_metadata\(\)": "create it with: zarr-core consolidate",
     r"leave out order\b": "leave out --order",
