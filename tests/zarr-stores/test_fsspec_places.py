@@ -8,7 +8,6 @@ import zipfile
 import numpy as np
 import pytest
 import zarr_core as zarr
-from loopback import serving
 from zarr_core.errors import (
     StoreCapabilityError,
     StoreError,
@@ -347,9 +346,11 @@ def test_names_that_a_file_system_reads_differently(tmp_path):
         store.get("zip::a")
 
 
-def test_http_servers_are_read_and_not_listed(tmp_path, http_files):
-    write(str(tmp_path / "field"))
-    url = f"fsspec+{http_files}/field"
+def test_http_servers_are_read_and_not_listed(tmp_path, plain_http_server):
+    pytest.importorskip("aiohttp")
+    field = plain_http_server.root / tmp_path.name
+    write(str(field))
+    url = f"fsspec+{plain_http_server.url}/{field.name}"
     root = zarr.open_group(url, mode="r")
     assert np.array_equal(root["a/field"][...], VALUES)
     assert np.array_equal(root["sharded"][3:17, ::3], VALUES[3:17, ::3])
@@ -357,21 +358,8 @@ def test_http_servers_are_read_and_not_listed(tmp_path, http_files):
         with pytest.raises(StoreCapabilityError, match="cannot list"):
             call()
     assert root.store.get("nothing") is None
-    (tmp_path / "field" / "a?b#c%41 d").write_bytes(b"odd")
+    (field / "a?b#c%41 d").write_bytes(b"odd")
     assert root.store.get("a?b#c%41 d") == b"odd"
-    (tmp_path / "field" / "large").write_bytes(bytes(300_000) + b"end")
+    (field / "large").write_bytes(bytes(300_000) + b"end")
     with root.store.open_value("large") as reader:
         assert bytes(reader.read(300_000, 3)) == b"end"
-
-
-@pytest.fixture
-def http_files(tmp_path):
-    """A server without ranges."""
-    import functools
-    import http.server
-
-    class Files(http.server.SimpleHTTPRequestHandler): ...
-
-    pytest.importorskip("aiohttp")
-    with serving(functools.partial(Files, directory=str(tmp_path))) as server:
-        yield server.url

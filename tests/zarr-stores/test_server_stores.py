@@ -12,7 +12,7 @@ from server_store_contract import ServerStoreContract, unique
 from servers.faults import reset
 from servers.postgres_server import PostgresServer
 from servers.redis_server import RedisServer
-from zarr_core.extension import ByteRange, StoreError, StoreReadError
+from zarr_core.extension import StoreError, StoreReadError
 from zarr_stores.databases.mongodb import MongoDBStore
 from zarr_stores.databases.postgresql import PostgreSQLStore
 from zarr_stores.databases.redis import RedisStore
@@ -413,20 +413,6 @@ STORES = {
     "mongodb://localhost:1/db": ("mongodb", "pymongo bson"),
     "postgresql://localhost:1/db": ("postgresql", "psycopg"),
 }
-OPERATIONS = {
-    "get": lambda store: store.get("k"),
-    "get_partial_values": lambda store: store.get_partial_values([("k", ByteRange(0, 1))]),
-    "open_value": lambda store: store.open_value("k"),
-    "exists": lambda store: store.exists("k"),
-    "getsize": lambda store: store.getsize("k"),
-    "set": lambda store: store.set("k", b"v"),
-    "erase": lambda store: store.erase("k"),
-    "erase_values": lambda store: store.erase_values(["k", "l"]),
-    "erase_prefix": lambda store: store.erase_prefix(""),
-    "update": lambda store: store.update("k", lambda _: b"v"),
-    "list_prefix": lambda store: list(store.list_prefix("")),
-    "list_dir": lambda store: store.list_dir(""),
-}
 
 
 @pytest.fixture(params=STORES, ids=[extra for extra, _ in STORES.values()])
@@ -450,11 +436,3 @@ def test_open_names_the_extra_to_install(place, mode):
     assert f"pip install 'zarr-stores[{extra}]'" in str(caught.value)
     assert url in str(caught.value)
     assert "v3" not in str(caught.value)
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_every_operation_names_the_extra_to_install(place, operation):
-    url, extra = place
-    store, _ = zarr.resolve_store_path(url)
-    with pytest.raises(StoreError, match=rf"pip install 'zarr-stores\[{extra}\]'"):
-        OPERATIONS[operation](store)

@@ -10,7 +10,6 @@ import zarr_core as zarr
 from waits import PATIENCE, wait_until
 from zarr_core.engine.scratch import MemoryLimiter
 from zarr_transfer import copy_values
-from zarr_transfer.keys import largest_value
 
 
 class Watched(zarr.MemoryStore):
@@ -110,13 +109,6 @@ def test_memory_is_bounded(monkeypatch, size, most, known):
     source.most = 0
     zarr.copy_store(source, dest)
     assert source.most <= most
-
-
-def test_chunk_memory_limit():
-    assert largest_value(zarr.create_array(shape=(9, 9), chunks=(4, 5), dtype="f4").metadata) == 80
-    assert largest_value(zarr.create_group().metadata) == 0
-    assert largest_value(zarr.create_array(shape=9, dtype="r24").metadata) == 0  # not of NumPy
-    assert largest_value(zarr.create_array(shape=9, dtype="f4", chunks=[[4, 5]]).metadata) == 0
 
 
 @pytest.mark.parametrize(

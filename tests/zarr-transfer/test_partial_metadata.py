@@ -188,9 +188,8 @@ def test_defaults_of_stored_codecs_are_compared():
 
 def test_fill_values_are_compared_in_the_form_in_which_they_are_read():
     metadata = METADATA.replace(data_type=ExtensionDefinition("int32"), fill_value=42)
-    assert (
-        problems({"fill_value": 42.0}, metadata) == problems({"fill_value": "42"}, metadata) == []
-    )
+    assert problems({"fill_value": 42.0}, metadata) == []
+    assert problems({"fill_value": "42"}, metadata) == ['/fill_value: is 42, not "42"']
     assert problems({"fill_value": 42.5}, metadata) == ["/fill_value: is 42, not 42.5"]
     assert problems({"fill_value": True}, metadata) == ["/fill_value: is 42, not true"]
 
