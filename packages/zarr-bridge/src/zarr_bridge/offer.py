@@ -46,7 +46,7 @@ def register(*names: str) -> list[str]:
         if not names and (name.startswith("v2.") or _is_in_zarr_python(name)):
             continue
         try:
-            codec = adapt_to_zarr_python(name, find_class("codec", name))
+            codec = adapt_to_zarr_python(name, find_class("codec", name))  # type: ignore[arg-type]  # a class
         except ZarrError as error:
             if names:
                 raise

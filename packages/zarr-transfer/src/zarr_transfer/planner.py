@@ -79,10 +79,12 @@ class _Planner:
 
     def unknown_names(self) -> Iterator[str]:
         """Iterate over problems for dimension names that no array has."""
+        by_name = {part: self.requested.get(part) for part in ("chunks", "shards")}
+        if not any(map(is_by_name, by_name.values())):
+            return
         arrays = (node for _, node in self.nodes if isinstance(node, ArrayMetadata))
         known = {name for array in arrays for name in dimension_names(array)}
-        for part in ("chunks", "shards"):
-            value = self.requested.get(part)
+        for part, value in by_name.items():
             for name in value if is_by_name(value) else ():
                 if name not in known:
                     names = ", ".join(sorted(map(repr, known - {None}))) or "none"

@@ -39,8 +39,8 @@ class Rollback:
 
     def __init__(self) -> None:
         # A note, and a function that undoes an effect and returns whether something remains, or
-        # another note about it.
-        self._effects: list[tuple[str, Callable[[], object]]] = []
+        # another note about it.  A note is text, or a location and text: most are never needed.
+        self._effects: list[tuple[str | tuple[Location, str], Callable[[], object]]] = []
         self._cleanups: list[tuple[str, Callable[[], object]]] = []  # done after all others
         self._is_remote = False
 
@@ -80,7 +80,7 @@ class Rollback:
         text = f"this incomplete array remains; {_REMEDY}" if is_array else "this new group is kept"
         undo = partial(_remove, store, path, format_, metadata)
         self._is_remote |= store.max_concurrency is not None
-        self._effects.append((f"{Location(store, path)}: {text}", undo))
+        self._effects.append(((Location(store, path), text), undo))
 
     def note(self, text: str, applies: Callable[[], bool] = lambda: True) -> None:
         """Record a note for the exception, about an effect that is not undone."""
@@ -136,7 +136,7 @@ class Rollback:
                     return notes
         else:
             self._undo(notes)
-        return [*notes, *(note for note, _ in self._effects[::-1])]
+        return [*notes, *(_text_of(note) for note, _ in self._effects[::-1])]
 
     def _undo(self, notes: list[str]) -> None:
         """Undo all effects, the last first; add notes about what remains."""
@@ -146,10 +146,14 @@ class Rollback:
             try:
                 remains = undo()
             except BaseException as failure:  # a second interrupt, too
-                remains, note = True, f"{note} ({reason(failure)})"
+                remains = f"{_text_of(note)} ({reason(failure)})"
             self._effects.pop()
             if remains:
-                notes.append(remains if isinstance(remains, str) else note)
+                notes.append(remains if isinstance(remains, str) else _text_of(note))
+
+
+def _text_of(note: str | tuple[Location, str]) -> str:
+    return note if isinstance(note, str) else f"{note[0]}: {note[1]}"
 
 
 def _remove(store: Store, path: str, format_: Format, metadata: NodeMetadata) -> bool | str:
