@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr_core.cache import Cache
 from zarr_core.errors import (
     ExtensionError,
     MetadataError,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 # Tuples of types: isinstance() with a union would create it for every node that is opened.
 _METADATA = (ArrayMetadata, GroupMetadata, type(None))
+_checked_nodes: Cache[tuple[str, str], bool] = Cache(4096)
 
 
 def read_node(
@@ -143,14 +145,13 @@ def _rank(name: str) -> tuple[int, int, str]:
 
 
 def _warn_of_conflict(store: Store, path: str, name: str, metadata: NodeMetadata) -> None:
-    checked = ("conflicts", store.url, path)
-    if registry_cache.get(checked):
+    if _checked_nodes.get(node := (store.url, path)):
         return
-    registry_cache.put(checked, True)
+    _checked_nodes.put(node, True)
     of_array, *others = METADATA_KEYS[other := CONFLICTS[name]]
     document = of_array if isinstance(metadata, ArrayMetadata) or not others else others[0]
     key = f"{path}/{document}" if path else document
-    if is_provided("format", other) and store.exists(key):
+    if other in _others() and store.exists(key):
         warn(
             f"{Location(store, path)}: has metadata documents of two formats: it is read as {name}, "
             f"and {key!r} is ignored; pass zarr_format=... to choose"
