@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from zarr_core.engine.resolved_metadata import resolve_metadata
 from zarr_core.engine.stored_array import StoredArray
@@ -28,6 +28,11 @@ _REMEDY = "remove it before you try again"
 _outer: ContextVar[Rollback | None] = ContextVar("outer rollback", default=None)
 
 
+# The parts of a note, which become text only for an error, and a function that undoes an effect and
+# returns whether something remains, or another note about it.
+_Effect: TypeAlias = "tuple[tuple[object, ...], Callable[[], object]]"
+
+
 class Rollback:
     """Removes the nodes that a call has created, if the call fails or is interrupted.
 
@@ -38,10 +43,8 @@ class Rollback:
     """
 
     def __init__(self) -> None:
-        # A note, and a function that undoes an effect and returns whether something remains, or
-        # another note about it.  A note is text, or a location and text: most are never needed.
-        self._effects: list[tuple[str | tuple[Location, str], Callable[[], object]]] = []
-        self._cleanups: list[tuple[str, Callable[[], object]]] = []  # done after all others
+        self._effects: list[_Effect] = []
+        self._cleanups: list[_Effect] = []  # done after all others
         self._is_remote = False
 
     def create(
@@ -84,7 +87,7 @@ class Rollback:
 
     def note(self, text: str, applies: Callable[[], bool] = lambda: True) -> None:
         """Record a note for the exception, about an effect that is not undone."""
-        self._effects.append((text, applies))
+        self._effects.append(((text,), applies))
 
     def note_incomplete(self, store: Store, format_: Format, paths: list[str], remedy: str) -> None:
         """Record paths that have chunks but no node yet: the next call continues with them."""
@@ -99,7 +102,7 @@ class Rollback:
     def add_cleanup(self, cleanup: Callable[[], None]) -> None:
         """Call a function that updates consolidated metadata after nodes were removed."""
         note = "consolidated metadata may list nodes that do not exist; call consolidate_metadata"
-        self._cleanups.append((note, cleanup))
+        self._cleanups.append(((note,), cleanup))
 
     @contextmanager
     def nested(self) -> Iterator[None]:
@@ -136,7 +139,7 @@ class Rollback:
                     return notes
         else:
             self._undo(notes)
-        return [*notes, *(_text_of(note) for note, _ in self._effects[::-1])]
+        return [*notes, *(_text(*note) for note, _ in self._effects[::-1])]
 
     def _undo(self, notes: list[str]) -> None:
         """Undo all effects, the last first; add notes about what remains."""
@@ -146,14 +149,14 @@ class Rollback:
             try:
                 remains = undo()
             except BaseException as failure:  # a second interrupt, too
-                remains = f"{_text_of(note)} ({reason(failure)})"
+                remains = f"{_text(*note)} ({reason(failure)})"
             self._effects.pop()
             if remains:
-                notes.append(remains if isinstance(remains, str) else _text_of(note))
+                notes.append(remains if isinstance(remains, str) else _text(*note))
 
 
-def _text_of(note: str | tuple[Location, str]) -> str:
-    return note if isinstance(note, str) else f"{note[0]}: {note[1]}"
+def _text(*note: object) -> str:
+    return ": ".join(map(str, note))
 
 
 def _remove(store: Store, path: str, format_: Format, metadata: NodeMetadata) -> bool | str:
