@@ -282,9 +282,9 @@ def test_the_home_directory_of_a_user_is_expanded():
     ("text", "reason"),
     [
         ("~no-such-user/x", "this user has no home directory"),
-        ("s3:/bucket/x", "a URL has two slashes"),
+        ("s3:/bucket/x", "a URL has two slashes: 's3://bucket/x'"),
         ("https:/host/x.zarr", "a URL has two slashes"),
-        ("file:/tmp/x", "a URL has two slashes"),
+        ("file:/tmp/x", "a URL has two slashes: 'file:///tmp/x'"),
         ("s3:/bucket/x.zip", "a URL has two slashes"),
         ("C:/data/x", "only Windows has drives"),
         ("c:\\data\\x", "only Windows has drives"),

@@ -229,14 +229,16 @@ def _check_metadata_key(text: str) -> None:
 def _checked_path(text: str) -> str:
     """Expand the home directory; raise for a URL with one slash, or a Windows drive."""
     expanded = os.path.expanduser(text)
+    url = _shown(text.replace(":/", "://", 1))
     if expanded.startswith("~"):
         reason = "this user has no home directory"
     elif (match := _SCHEME_OR_DRIVE(text)) and not os.path.splitdrive(text)[0]:
+        meant = url.replace("file://", "file:///", 1)
         is_drive = len(match[1]) == 1
-        reason = "only Windows has drives" if is_drive else "a URL has two slashes after the colon"
+        reason = "only Windows has drives" if is_drive else f"a URL has two slashes: {meant!r}"
     else:
         return expanded
-    shown = _shown(text.replace(":/", "://", 1)).replace("://", ":/", 1)
+    shown = url.replace("://", ":/", 1)
     literal = f"for a directory of that name, write {'./' + shown!r}"
     raise StoreError(f"{reason}; {literal}", store=shown)
 
