@@ -1,5 +1,6 @@
 """``missing_chunks="error"`` concerns the inner chunks of shards, which TensorStore also reports."""
 
+import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import MissingChunkError
@@ -33,6 +34,12 @@ LAYOUTS = {
         "filters": [zarr.codec("transpose", order=(1, 0))],
         "serializer": zarr.codec("sharding_indexed", chunk_shape=(2, 2)),
         "compressors": None,
+    },
+    "filtered and compressed": {
+        "chunks": (8, 8),
+        "filters": [zarr.codec("transpose", order=(1, 0))],
+        "serializer": zarr.codec("sharding_indexed", chunk_shape=(2, 2)),
+        "compressors": "gzip",
     },
     "nested": {"chunks": (8, 8), "serializer": NESTED, "compressors": None},
     "start": {
@@ -72,11 +79,14 @@ def partly_written(store, layout, cached=False):
 @pytest.mark.parametrize("cached", [False, True], ids=["", "cache"])
 def test_missing_inner_chunks_are_errors(store, layout, cached, native):
     array = partly_written(store, layout, cached)
+    mask = np.zeros((10, 10), bool)
+    mask[0] = mask[1, ::2] = True
     for _ in range(2):  # a cache would keep what was read
         assert (array[:2, 3:7] == 7).all()
         assert array[0, 0] == 7
         assert array[9, 9] == 8
         assert array[8:, 8:].tolist() == [[0, 0], [0, 8]]
+        assert (array[mask] == 7).all()
         for selection in (
             (5, 5),
             (slice(2, 4), slice(0, 2)),

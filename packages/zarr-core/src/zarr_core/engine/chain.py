@@ -376,7 +376,8 @@ class PreparedCodecChain:
         self.inner_codecs = inner
         # If missing inner chunks are errors, only the selected ones of a compressed shard are decoded.
         self._decompressed: PreparedCodecChain | None = None
-        if inner is not None and self.decoded.missing_is_error and self.bytes_to_bytes:
+        is_shard = isinstance(serializer, SubchunkCodec)
+        if is_shard and self.decoded.missing_is_error and self.bytes_to_bytes:
             decompressed = self._codecs[: -len(self.bytes_to_bytes)]
             self._decompressed = PreparedCodecChain(decompressed, self.decoded)
         self.inner_chunk_nbytes: int | None = (

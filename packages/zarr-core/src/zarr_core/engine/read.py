@@ -98,7 +98,7 @@ class ChunkReader:
         # In part: the codecs request what they need, such as an index and then inner chunks.
         elif codecs.prefers_partial_decode and not (
             isinstance(selection, MaskIndexer)
-            and codecs.inner_codecs is None
+            and not codecs.supports_partial_encode  # a shard
             and selection.shape[0] * _DENSE >= selection.mask.size
         ):
             part = codecs.full_selection if selection is None else selection
