@@ -322,22 +322,18 @@ class LocalStore(Store):
             prefixes += more
 
     def list_dir(self, prefix: str) -> Listing:
-        check_prefix(prefix)
-        try:
-            directory = OpenDescriptor(self._tree.open_path(prefix, LISTED))
-        except (FileNotFoundError, NotADirectoryError):
-            return [], []
-        except OSError as error:
-            raise self._read_error(prefix, error) from error
-        return self._scan(prefix, directory)
+        return self._scan(check_prefix(prefix))
 
-    def _scan(self, prefix: str, directory: str | int) -> Listing:
+    def _scan(self, prefix: str, path: str | None = None) -> Listing:
         """The keys and prefixes directly below a prefix; warns once of links to other directories."""
         hidden: list[str] = []
         keys: list[str] = []
         prefixes: list[str] = []
         try:
-            with os.scandir(directory) as entries:
+            # Without a name for the descriptor, which errors would keep open.
+            with os.scandir(
+                OpenDescriptor(self._tree.open_path(prefix, LISTED)) if path is None else path
+            ) as entries:
                 for entry in entries:
                     name = entry.name
                     if "\\" in name:  # not in a key
