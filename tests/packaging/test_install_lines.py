@@ -257,10 +257,10 @@ def test_install_lines_lead_to_how_to_install_from_a_checkout(page):
 
 
 def run_page(page, environment, tmp_path):
-    wanted = [
-        str(copied_example(as_requirement(word), tmp_path)) if "/" in word else word
-        for word in requirements(page.read_text())
-    ]
+    wanted = []
+    for word in requirements(page.read_text()):
+        name, bracket, extra = as_requirement(word).partition("[")
+        wanted.append(f"{copied_example(name, tmp_path)}{bracket}{extra}" if "/" in word else word)
     done = subprocess.run(
         [environment(*wanted), ROOT / "tests" / "markdown_pages.py", page],
         check=False,
