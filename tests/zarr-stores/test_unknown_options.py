@@ -1,4 +1,4 @@
-"""Unknown options raise an error when a store is created."""
+"""Unknown options raise an error when a store is created, or when its client library connects."""
 
 import pickle
 from datetime import timedelta

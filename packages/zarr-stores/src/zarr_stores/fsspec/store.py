@@ -42,11 +42,7 @@ from zarr_stores.fsspec.http import (
     read_limited,
 )
 from zarr_stores.fsspec.location import SUFFIXES, Location, is_asynchronous, location_of
-from zarr_stores.fsspec.reader import (
-    generation_of,
-    open_file_reader,
-    open_range_reader,
-)
+from zarr_stores.fsspec.reader import generation_of, open_file_reader, open_range_reader
 from zarr_stores.fsspec.traits import Traits
 from zarr_stores.secrets import check_pickle, without_secrets
 
