@@ -214,3 +214,13 @@ def test_the_length_of_rectilinear_chunks_is_that_of_the_longest(lengths):
     rectilinear = Chunking((along,), (7,), 8, 1)
     regular = Chunking((ChunkEdges.at_edges(12, 7),), (7,), 8, 1)
     assert memory_of((12,), rectilinear, regular, 1) == memory_of((12,), regular, regular, 1)
+
+
+def test_sparse_arrays_may_have_more_chunks_than_an_integer_counts():
+    source = zarr.create_array(shape=(10**9,) * 3, chunks=(10,) * 3, dtype="u1")
+    source[5, 100:102, 10**8] = 3
+    source[-1, -1, -1] = 4
+    copy = zarr.copy(source, None, chunks=(20,) * 3)
+    assert copy.nchunks_initialized == 2
+    assert copy[4:7, 101, 10**8].tolist() == [0, 3, 0]
+    assert copy[-1, -1, -1] == 4

@@ -9,8 +9,6 @@ from itertools import accumulate, product
 from math import prod
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -128,24 +126,20 @@ def regions_with(
     stored: Iterable[Coordinates], source: Sequence[ChunkEdges], cuts: Sequence[ChunkEdges]
 ) -> Iterator[Region]:
     """Iterate over the regions that overlap stored source chunks; the last dimension is fastest."""
-    counts = [along.count for along in source]
-    # One number each, since there may be millions.
+    # The coordinates one after the other, since there may be millions of chunks.
     regions: dict[Coordinates, array[int]] = {}
     for chunk in stored:
-        number = 0
-        for at, count in zip(chunk, counts, strict=True):
-            number = number * count + at
         for numbers in product(*reached(cuts, box_at(source, chunk))):
-            regions.setdefault(numbers, array("Q")).append(number)
+            regions.setdefault(numbers, array("Q")).extend(chunk)
     for numbers in sorted(regions):
         box, inside = box_at(cuts, numbers), regions.pop(numbers)
         most = prod(map(len, reached(source, box)))
         # If nearly all are stored, reading all is faster.
-        if len(inside) >= most - most // 8:
+        if len(inside) >= (most - most // 8) * len(source):
             yield Region(box)
         else:
-            columns = np.unravel_index(sorted(inside), counts)
-            yield Region(box, tuple(zip(*(along.tolist() for along in columns), strict=True)))
+            coordinates = zip(*[iter(inside)] * len(source), strict=True)
+            yield Region(box, tuple(sorted(coordinates)))
 
 
 def reached(cuts: Sequence[ChunkEdges], box: Box) -> list[range]:
