@@ -12,7 +12,6 @@ import os
 import stat
 import time
 from copy import copy
-from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 from typing import TYPE_CHECKING
 from zipfile import ZipFile, ZipInfo
 
@@ -24,6 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.extension import Buffer
+
+try:
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
+except ImportError:  # a platform without file locks
+    HAVE_LOCKS = False
+else:
+    HAVE_LOCKS = True
 
 _ZIP64_LIMIT = 1 << 31
 
@@ -107,8 +113,9 @@ class Writer:
             return
         if self._created and not (self.changed or os.fstat(self._stream.fileno()).st_size):
             os.unlink(self._path)
-        # Closing is not enough: a forked child may have a copy of the descriptor.
-        flock(self._stream.fileno(), LOCK_UN)
+        if HAVE_LOCKS:
+            # Closing is not enough: a forked child may have a copy of the descriptor.
+            flock(self._stream.fileno(), LOCK_UN)
         self._stream.close()
 
 
@@ -139,19 +146,26 @@ def _locked_file(path: str, exclusive: bool, mode: int = 0o666) -> _File:
     while True:
         file = _File(os.open(path, flags, mode), "r+b")
         try:
-            flock(file.fileno(), LOCK_EX | LOCK_NB)
-            if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+            _lock(file, path)
+            if not HAVE_LOCKS or os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
                 return file
         except FileNotFoundError:
             pass
-        except BlockingIOError as error:
-            file.close()
-            reason = "another store object or process is writing the archive; close it first"
-            raise StoreError(reason, store=path) from error
         except BaseException:
             file.close()
             raise
         file.close()
+
+
+def _lock(file: _File, path: str) -> None:
+    if not HAVE_LOCKS:
+        return
+    try:
+        flock(file.fileno(), LOCK_EX | LOCK_NB)
+    except BlockingIOError as error:
+        raise StoreError(
+            "another store object or process is writing the archive; close it first", store=path
+        ) from error
 
 
 def _replaced_file(old: _File, path: str) -> _File:
