@@ -356,3 +356,15 @@ def test_a_pipe_does_not_make_anyone_wait(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(StoreError, match="not a directory"):
         zarr.open(tmp_path / "pipe")
+
+
+@pytest.mark.skipif(local_files.openat2 is None, reason="the system has no openat2")
+def test_a_path_that_the_system_cannot_use_is_an_error_also_when_it_is_created(tmp_path):
+    store = LocalStore(tmp_path)
+    key = "x/" * 3000 + "x"
+    for use in (store.get, store.getsize, store.open_value, store.erase):
+        with pytest.raises(StoreError, match="File name too long"):
+            use(key)
+    with pytest.raises(StoreError, match="File name too long"):
+        store.set(key, b"v")
+    assert list(store.list()) == os.listdir(tmp_path) == []

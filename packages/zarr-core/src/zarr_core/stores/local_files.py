@@ -251,6 +251,8 @@ class DirectoryTree:
                 return descriptor
             if descriptor == -errno.ENOENT and not create:
                 raise FileNotFoundError(errno.ENOENT, "missing", root + path)
+            if descriptor == -errno.ENAMETOOLONG:  # other calls could not use what is created
+                raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         for _ in range(_LINKS):
             if create:
                 for match in re.finditer("/", "" if os.path.isdir(root) else root[1:]):
