@@ -1,6 +1,6 @@
 """Servers that never answer: a wrong address is reported soon, with default limits.
 
-A call that opens takes at most 7 s on an idle machine, one that creates at most 10 s; a server
+A call that opens takes at most 5 s on an idle machine, one that creates at most 10 s; a server
 that has answered is waited for for 60 s.
 """
 

@@ -18,9 +18,10 @@ from zarr_core.extension import StoreError, StoreReadError, ZarrError, key_lock
 from zarr_core.messages import log
 from zarr_core.threads import waiting
 
-from zarr_stores._attempts import CONNECT_SECONDS, RETRY_SECONDS, Attempts, reached
+from zarr_stores._attempts import Attempts
 from zarr_stores.fsspec.files import drop_cached
 from zarr_stores.fsspec.http import RedirectError
+from zarr_stores.fsspec.s3 import reach_s3
 from zarr_stores.fsspec.traits import target_of
 from zarr_stores.remedies import DENIED_IS_MISSING, remedy
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 MISSING = (FileNotFoundError, NotADirectoryError)
 """Exceptions that mean that a file does not exist."""
 
-TIMEOUT = 60.0
 _SLOWEST = 1 << 15  # bytes in a second
 _BUSY = (429, 503)  # statuses of a server that asks to repeat the request later
 _MISSING_STATUS = (404, 410)
@@ -91,13 +91,9 @@ class Calls:
 
     def _fs(self) -> Any:
         fs = self._location.fs()
-        if not self._traits.concurrent:
-            return fs
-        timeout, retry_timeout = self._limits
-        # s3fs repeats requests to an address without a server for a minute.
-        if self._traits.s3 and timeout == TIMEOUT and self._store not in reached:
-            timeout = CONNECT_SECONDS + RETRY_SECONDS
-        return TimedFileSystem(fs, self._store, timeout, retry_timeout)
+        if self._traits.s3:
+            reach_s3(fs)
+        return TimedFileSystem(fs, self._store, *self._limits) if self._traits.concurrent else fs
 
     @contextmanager
     def wrap_errors(
@@ -195,25 +191,18 @@ class TimedFileSystem:
         limit, began = self._limit(name, args, kwargs), time.monotonic()
         try:
             if limit is None:
-                result = self._read_whole(*args, **kwargs)
-            else:
-                result = method(*args, **kwargs, timeout=limit)
+                return self._read_whole(*args, **kwargs)
+            return method(*args, **kwargs, timeout=limit)
         except TimeoutError as error:
-            reason = (
+            raise TimeoutError(
                 f"no response within {time.monotonic() - began:.0f} s; the option "
                 f"timeout={self._timeout:g} sets the limit"
-            )
-            if self._store not in reached:
-                reason += "; check the address and the network, or pass a longer one"
-            raise TimeoutError(reason) from error
-        except (FileNotFoundError, PermissionError) as error:
+            ) from error
+        except FileNotFoundError as error:
             # The HTTP file system raises it for all failures of ``info``.
             if _is_other_failure(error.__cause__):
                 raise error.__cause__ from None
-            reached.add(self._store)
             raise
-        reached.add(self._store)
-        return result
 
     def _read_whole(self, path: str, **kwargs: Any) -> Any:
         """Read a value of unknown length."""

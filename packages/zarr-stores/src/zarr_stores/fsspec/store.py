@@ -26,7 +26,7 @@ from zarr_core.interfaces.store import to_bytes
 from zarr_core.stores.local import LocalStore
 
 from zarr_stores.databases.database_store import is_key
-from zarr_stores.fsspec.calls import MISSING, TIMEOUT, Calls
+from zarr_stores.fsspec.calls import MISSING, Calls
 from zarr_stores.fsspec.files import (
     PARTIAL,
     find_files,
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 __all__ = ["FsspecStore"]
 
 REQUESTS = 64
+TIMEOUT = 60.0
 _MOST_UNREQUESTED = 1 << 28  # bytes that a server without ranges sends in addition
 _NO_RANGES = (
     "the server does not support range requests, and the value has {} bytes; copy the store to a "
