@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from zarr_core.cache import Cache
 from zarr_core.config import config as settings
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.resolved_metadata import WriteEmptyChunks, resolve_cached
@@ -24,7 +25,6 @@ from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.optional import optional_function
 from zarr_core.registry import hooks
 from zarr_core.registry.overrides import override_extensions
-from zarr_core.registry.provider import registry_cache
 from zarr_core.registry.resolve import create_extension, format_named
 
 if TYPE_CHECKING:
@@ -151,14 +151,17 @@ def consolidated_view(
         return None
 
 
+# Not warn_once: another array may be at the address of a store in memory.
+_warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
+
+
 def _warn_of_wrong_values(
     metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
 ) -> None:
     """Warn, once for each location, that the values of an array may be wrong."""
-    # Not warn_once: another array may be at the address of a store in memory.
-    if registry_cache.get(key := ("warned", store.url, path)) is resolved:
+    if _warned.get(key := (store.url, path)) is resolved:
         return
-    registry_cache.put(key, resolved)
+    _warned.put(key, resolved)
     location = Location(store, path)
     # A fallback of the data type has another warning.
     ignored = [definition for definition in resolved.ignored if definition != metadata.data_type]
